@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+# The few calls that a folder's CMakeLists.txt is made of.
+
+# pitwall_library(<folder> SOURCES ... [USES folder ...] [PRIVATE package-target ...] [TESTS x_test.cpp ...])
+# The library of one folder, target pitwall_<folder with _>. USES are our own folders, checked against the table of
+# layers.cmake; PRIVATE are third-party targets that stay inside the folder's .cpp files. TESTS become one test
+# program of the folder, each of its test files one CTest with label `unit`.
+function(pitwall_library folder)
+  cmake_parse_arguments(arg "" "" "SOURCES;USES;PRIVATE;TESTS" ${ARGN})
+  pitwall_target_name(${folder} target)
+  add_library(${target} STATIC ${arg_SOURCES})
+  add_library(pitwall::${folder} ALIAS ${target})
+  target_link_libraries(${target} PUBLIC pitwall_flags PRIVATE pitwall_warnings)
+  foreach(used IN LISTS arg_USES)
+    if(NOT used IN_LIST PITWALL_MAY_USE_${folder})
+      message(FATAL_ERROR "layering: ${folder} may not link ${used}")
+    endif()
+    pitwall_target_name(${used} used_target)
+    target_link_libraries(${target} PUBLIC ${used_target})
+  endforeach()
+  foreach(package IN LISTS arg_PRIVATE)
+    target_link_libraries(${target} PRIVATE ${package})
+  endforeach()
+  if(BUILD_TESTING AND arg_TESTS)
+    pitwall_tests(${target}_test SOURCES ${arg_TESTS} LINK ${target})
+  endif()
+endfunction()
+
+# pitwall_tests(<program> SOURCES x_test.cpp ... LINK target ... [LABEL unit|scenario|slow])
+# One doctest program; each source file is a CTest of its own, so that a failure names the file.
+function(pitwall_tests program)
+  cmake_parse_arguments(arg "" "LABEL" "SOURCES;LINK" ${ARGN})
+  if(NOT arg_LABEL)
+    set(arg_LABEL unit)
+  endif()
+  find_package(doctest REQUIRED)
+  add_executable(${program} ${arg_SOURCES} "${PROJECT_SOURCE_DIR}/tests/support/main.cpp")
+  target_link_libraries(${program} PRIVATE ${arg_LINK} doctest::doctest pitwall_warnings)
+  target_compile_definitions(${program} PRIVATE PITWALL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  foreach(source IN LISTS arg_SOURCES)
+    get_filename_component(name "${source}" NAME_WE)
+    add_test(NAME ${program}.${name} COMMAND ${program} "--source-file=*${name}.cpp")
+    set_tests_properties(${program}.${name} PROPERTIES LABELS ${arg_LABEL} SKIP_RETURN_CODE 77)
+  endforeach()
+endfunction()
+
+# pitwall_program(<name> SOURCES ... USES folder ... [PRIVATE target ...]): a program in bin/, installed.
+function(pitwall_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;USES;PRIVATE" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_compile_definitions(${name} PRIVATE PITWALL_VERSION="${PROJECT_VERSION}")
+  target_link_libraries(${name} PRIVATE pitwall_warnings ${arg_PRIVATE})
+  foreach(used IN LISTS arg_USES)
+    pitwall_target_name(${used} used_target)
+    target_link_libraries(${name} PRIVATE ${used_target})
+  endforeach()
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# pitwall_data(<source folder> <name>): data that ships, found by programs at ../share/pitwall/<name>.
+function(pitwall_data source name)
+  set(share "${PROJECT_BINARY_DIR}/share/pitwall")
+  file(MAKE_DIRECTORY "${share}")
+  file(CREATE_LINK "${source}" "${share}/${name}" SYMBOLIC)
+  install(DIRECTORY "${source}/" DESTINATION ${CMAKE_INSTALL_DATADIR}/pitwall/${name})
+endfunction()
+
+function(pitwall_target_name folder out)
+  string(REPLACE "/" "_" flat "${folder}")
+  set(${out} "pitwall_${flat}" PARENT_SCOPE)
+endfunction()

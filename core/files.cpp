@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/files.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+namespace pitwall {
+namespace {
+
+std::string reason() { return std::strerror(errno); }
+
+}  // namespace
+
+Result<std::string> read_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return Error{path.string() + ": is a folder, not a file"};
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return Error{path.string() + ": cannot read: " + reason()};
+  std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (in.bad()) return Error{path.string() + ": reading failed: " + reason()};
+  return bytes;
+}
+
+Status write_file(const std::filesystem::path& path, std::string_view bytes) {
+  std::error_code failed;
+  if (path.has_parent_path()) {
+    std::filesystem::create_directories(path.parent_path(), failed);
+    if (failed) return Error{path.parent_path().string() + ": cannot create folder: " + failed.message()};
+  }
+  const std::filesystem::path beside = path.string() + ".part" + std::to_string(::getpid());
+  errno = 0;
+  {
+    std::ofstream out(beside, std::ios::binary);
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    out.flush();
+    if (!out) {
+      const std::string why = reason();
+      out.close();
+      std::filesystem::remove(beside, failed);
+      return Error{path.string() + ": cannot write: " + why};
+    }
+  }
+  std::filesystem::rename(beside, path, failed);
+  if (failed) {
+    const std::string why = failed.message();
+    std::filesystem::remove(beside, failed);
+    return Error{path.string() + ": cannot write: " + why};
+  }
+  return {};
+}
+
+std::filesystem::path data_folder() {
+  std::error_code failed;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
+  return program.parent_path().parent_path() / "share" / "pitwall";
+}
+
+}  // namespace pitwall

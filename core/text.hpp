@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small text helpers shared by loaders and messages. Numbers are read and written without the locale.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pitwall {
+
+/// The whole text as a number ("1e-3", "-.5", "nan", ".inf" as YAML spells it); nothing if anything is left over.
+std::optional<double> parse_double(std::string_view text);
+std::optional<std::int64_t> parse_int(std::string_view text);
+
+/// Shortest text that reads back to the same bits; "nan", "inf", "-inf" for the others.
+std::string format_exact(double value);
+/// `digits` significant digits, as people read it.
+std::string format_number(double value, int digits);
+
+/// Blanks, tabs and carriage returns off both ends.
+std::string_view trim(std::string_view text);
+/// Pieces between separators, trimmed; an empty text gives one empty piece.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// The candidate nearest to `name` by edit distance, or nothing where none is near enough to be meant.
+std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates);
+/// "unknown <what> 'name'; did you mean 'x'? known: a, b, c" — the one wording for a wrong name.
+std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string> candidates);
+/// "a, b, c".
+std::string join(std::span<const std::string> pieces, std::string_view separator = ", ");
+
+}  // namespace pitwall
