@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kBangBangDeadZone_rad = 1e-4;
 constexpr double kStockSwitchSpeed_mps = 7.319;  // where the stock motor runs out of torque
-constexpr double kShortestStep_s = 2e-5;
+constexpr double kShortestStep_s = 5e-5;
 
 bool finite(const State& s) {
   return std::isfinite(s.x) && std::isfinite(s.y) && std::isfinite(s.steering) && std::isfinite(s.speed) && std::isfinite(s.yaw) &&
@@ -67,7 +67,7 @@ Status refuse_nonsense(const CarParameters& car, const Options& options, const S
   if (step < kShortestStep_s) {
     return Error{"car.yaw_inertia_kgm2 = " + format_number(model.yaw_inertia, 5) +
                  ": too small for mass and tyres, the motion would need steps of " + format_number(step * 1e6, 3) +
-                 " us; allowed: 20 us or longer"};
+                 " us; allowed: 50 us or longer"};
   }
   return {};
 }

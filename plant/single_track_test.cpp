@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 
 #include "core/geometry.hpp"
@@ -212,7 +213,8 @@ TEST_CASE("driving through the switch neither jumps nor kinks, either way and in
         const State next = step_rk4(state, {0.0, direction * change}, car, h);
         CHECK(distance({next.x, next.y}, {state.x, state.y}) <= 1.001 * h * std::max(std::abs(next.speed), std::abs(state.speed)));
         const double course = wrap_angle(next.yaw + next.slip - state.yaw - state.slip);
-        CHECK(std::abs(course) < 1.1 * h * std::abs(state.yaw_rate) + 1e-4);
+        // Rolling has no tyre slip, driving has: 3 mrad at this speed, which the direction of motion takes up within 10 ms.
+        CHECK(std::abs(course) < 1.1 * h * std::abs(state.yaw_rate) + 4e-4);
         const double now = next.yaw_rate / next.speed;
         sharpest = std::max(sharpest, std::abs(now - curvature));
         curvature = now;
