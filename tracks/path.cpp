@@ -72,7 +72,8 @@ Result<Path> Path::make(std::vector<Vec2> points, bool closed) {
   for (std::size_t i = closed ? 0 : 1; i < path.segments(); ++i) {
     const std::size_t before = i == 0 ? n - 1 : i - 1;
     path.curvature_[i] = signed_curvature(path.points_[before], path.points_[i], path.points_[path.next(i)]);
-    path.heading_[i] = wrap_angle(path.segment_heading_[before] + 0.5 * wrap_angle(path.segment_heading_[i] - path.segment_heading_[before]));
+    path.heading_[i] =
+        wrap_angle(path.segment_heading_[before] + 0.5 * wrap_angle(path.segment_heading_[i] - path.segment_heading_[before]));
   }
   return path;
 }

@@ -16,7 +16,7 @@ struct Projection {
   double s_m = 0.0;          ///< arc length of the foot point, [0, length)
   double lateral_m = 0.0;    ///< signed distance to the foot point, positive to the left
   double heading_rad = 0.0;  ///< of the segment of the foot point
-  Vec2 foot;               ///< the nearest point on the path
+  Vec2 foot;                 ///< the nearest point on the path
   std::size_t segment = 0;
 };
 
