@@ -69,7 +69,10 @@ struct Sweep {
   BodyRectangle body;
 
   Sweep(const BodyRectangle& rectangle, const Motion& motion)
-      : from(motion.from), shift(motion.to.position() - motion.from.position()), turn(wrap_angle(motion.to.yaw - motion.from.yaw)), body(rectangle) {
+      : from(motion.from),
+        shift(motion.to.position() - motion.from.position()),
+        turn(wrap_angle(motion.to.yaw - motion.from.yaw)),
+        body(rectangle) {
     radius = norm({std::max(std::abs(body.rear_m), std::abs(body.front_m)), body.half_width_m});
   }
   [[nodiscard]] Pose2 pose(double u) const { return {from.x + u * shift.x, from.y + u * shift.y, from.yaw + u * turn}; }
@@ -97,11 +100,12 @@ double safe_advance(const Gap& gap, double approach) {
   return approach > 0.0 ? gap.value / approach : kInfinity;
 }
 
-// The polygon that a rectangle shares with another, vertices summed up: Sutherland and Hodgman's clipping against the
-// four sides of `b`, widened by a hair so that a bare touch leaves something.
+// What a rectangle shares with others, and its middle weighted by area: Sutherland and Hodgman's clipping against the four
+// sides of `b`, widened by a hair so that a bare touch leaves something.
 class Overlap {
  public:
-  void add(const Box& a, const Box& b, double slack) {
+  // Returns the area shared.
+  double add(const Box& a, const Box& b, double slack) {
     count_ = 4;
     const Vec2 length = a.half_length * a.axis;
     const Vec2 width = a.half_width * perpendicular(a.axis);
@@ -111,10 +115,19 @@ class Overlap {
     clip(-b.axis, -dot(b.centre, b.axis) + b.half_length + slack);
     clip(side, dot(b.centre, side) + b.half_width + slack);
     clip(-side, -dot(b.centre, side) + b.half_width + slack);
-    for (std::size_t k = 0; k < count_; ++k) sum_ = sum_ + polygon_[k];
-    vertices_ += static_cast<int>(count_);
+    if (count_ == 0) return 0.0;
+    Vec2 sum;
+    double area = 0.0;
+    for (std::size_t k = 0; k < count_; ++k) {
+      sum = sum + polygon_[k];
+      area += 0.5 * cross(polygon_[k] - polygon_[0], polygon_[(k + 1) % count_] - polygon_[0]);
+    }
+    area = std::abs(area);
+    weighted_ = weighted_ + (area / static_cast<double>(count_)) * sum;
+    area_ += area;
+    return area;
   }
-  [[nodiscard]] Vec2 middle(Vec2 otherwise) const { return vertices_ > 0 ? (1.0 / vertices_) * sum_ : otherwise; }
+  [[nodiscard]] Vec2 middle(Vec2 otherwise) const { return area_ > 0.0 ? (1.0 / area_) * weighted_ : otherwise; }
 
  private:
   // Keeps the part with dot(p, outward) <= limit.
@@ -135,8 +148,8 @@ class Overlap {
 
   std::array<Vec2, 8> polygon_;
   std::size_t count_ = 0;
-  Vec2 sum_;
-  int vertices_ = 0;
+  Vec2 weighted_;
+  double area_ = 0.0;
 };
 
 // A wall cell's side that another blocked cell covers cannot be what the car ran into.
@@ -158,7 +171,9 @@ struct CellRange {
 };
 
 CellRange cells_around(Vec2 middle, double rx, double ry, const tracks::OccupancyMap& map) {
-  const auto clamp_to = [](double value, int size) { return static_cast<int>(std::clamp(std::floor(value), -1.0, static_cast<double>(size))); };
+  const auto clamp_to = [](double value, int size) {
+    return static_cast<int>(std::clamp(std::floor(value), -1.0, static_cast<double>(size)));
+  };
   return {std::max(0, clamp_to(middle.x - rx, map.width()) - 1), std::min(map.width() - 1, clamp_to(middle.x + rx, map.width()) + 1),
           std::max(0, clamp_to(middle.y - ry, map.height()) - 1), std::min(map.height() - 1, clamp_to(middle.y + ry, map.height()) + 1)};
 }
@@ -189,20 +204,23 @@ Touch wall_touch(const Sweep& sweep, double u, Duration step, const tracks::Occu
   const CellRange range = cells_around(box, 0.0, map);
   Overlap overlap;
   Vec2 normal;
-  Vec2 first_normal{1.0, 0.0};
-  bool any = false;
+  Vec2 likeliest{1.0, 0.0};
+  double most = -1.0;
   for (int j = range.j0; j <= range.j1; ++j) {
     for (int i = range.i0; i <= range.i1; ++i) {
       if (!map.blocked(i, j) || separation(box, cell_box(i, j)).value > kHair) continue;
       const Vec2 n = wall_normal(box, i, j, map);
-      if (!any) first_normal = n;
-      any = true;
-      normal = normal + n;
-      overlap.add(box, cell_box(i, j), kHair);
+      // By area, so that a cell that is barely overlapped at one end says little.
+      const double area = overlap.add(box, cell_box(i, j), kHair);
+      normal = normal + area * n;
+      if (area > most) {
+        most = area;
+        likeliest = n;
+      }
     }
   }
   const double length = norm(normal);
-  normal = length > 1e-6 ? (1.0 / length) * normal : first_normal;
+  normal = length > 1e-3 * most && most > 0.0 ? (1.0 / length) * normal : likeliest;
   const Vec2 point = overlap.middle(box.centre);
   Touch touch;
   touch.u = u;
@@ -210,6 +228,21 @@ Touch wall_touch(const Sweep& sweep, double u, Duration step, const tracks::Occu
   touch.normal = rotate(map.origin().yaw, normal);
   touch.closing_speed_mps = per_step(-map.resolution_m() * dot(way_of(sweep, u, point), normal), step);
   return touch;
+}
+
+// What is left between the box and the four sides of the map's rectangle; negative outside.
+std::array<Gap, 4> margins(const Box& box, const tracks::OccupancyMap& map) {
+  const double rx = reach(box, {1.0, 0.0});
+  const double ry = reach(box, {0.0, 1.0});
+  return {Gap{box.centre.x - rx, {1.0, 0.0}}, Gap{map.width() - box.centre.x - rx, {-1.0, 0.0}}, Gap{box.centre.y - ry, {0.0, 1.0}},
+          Gap{map.height() - box.centre.y - ry, {0.0, -1.0}}};
+}
+
+Vec2 farthest_corner(const Box& box, Vec2 direction) {
+  const Vec2 side = perpendicular(box.axis);
+  const double along = dot(box.axis, direction) < 0.0 ? -box.half_length : box.half_length;
+  const double across = dot(side, direction) < 0.0 ? -box.half_width : box.half_width;
+  return box.centre + along * box.axis + across * side;
 }
 
 }  // namespace
@@ -274,28 +307,31 @@ std::optional<Touch> first_car_touch(const BodyRectangle& chassis, const Motion&
   return touch;
 }
 
-std::optional<double> first_exit(const BodyRectangle& chassis, const Motion& motion, const tracks::OccupancyMap& map) {
+std::optional<Touch> first_exit(const BodyRectangle& chassis, const Motion& motion, Duration step, const tracks::OccupancyMap& map) {
   const Sweep sweep = grid_sweep(chassis, motion, map);
   const double total = norm(sweep.shift) + sweep.swing();
-  return advance(1.0, least_step(map.resolution_m() * total), [&](double at) {
-    const Box box = sweep.box(at);
-    const double rx = reach(box, {1.0, 0.0});
-    const double ry = reach(box, {0.0, 1.0});
+  const auto u = advance(1.0, least_step(map.resolution_m() * total), [&](double at) {
     double free = kInfinity;
-    const auto side = [&](double margin, double approach) {
-      const double rate = std::max(0.0, approach) + sweep.swing();
-      if (margin < 0.0) {
-        free = -1.0;
-      } else if (rate > 0.0) {
-        free = std::min(free, margin / rate);
-      }
-    };
-    side(box.centre.x - rx, -sweep.shift.x);
-    side(box.centre.y - ry, -sweep.shift.y);
-    side(map.width() - box.centre.x - rx, sweep.shift.x);
-    side(map.height() - box.centre.y - ry, sweep.shift.y);
+    for (const Gap& side : margins(sweep.box(at), map)) {
+      if (side.value < 0.0) return -1.0;
+      const double rate = std::max(0.0, -dot(sweep.shift, side.normal)) + sweep.swing();
+      if (rate > 0.0) free = std::min(free, side.value / rate);
+    }
     return free;
   });
+  if (!u) return std::nullopt;
+  const Box box = sweep.box(*u);
+  Gap worst{kInfinity, {}};
+  for (const Gap& side : margins(box, map)) {
+    if (side.value < worst.value) worst = side;
+  }
+  const Vec2 corner = farthest_corner(box, -worst.normal);
+  Touch touch;
+  touch.u = *u;
+  touch.point = map.to_map(corner);
+  touch.normal = rotate(map.origin().yaw, worst.normal);
+  touch.closing_speed_mps = per_step(-map.resolution_m() * dot(way_of(sweep, *u, corner), worst.normal), step);
+  return touch;
 }
 
 bool overlaps(const BodyRectangle& chassis, const Pose2& T_map_base, const tracks::OccupancyMap& map) {
@@ -314,7 +350,7 @@ bool overlaps(const BodyRectangle& chassis, const Pose2& T_map_base, const BodyR
 }
 
 bool inside(const BodyRectangle& chassis, const Pose2& T_map_base, const tracks::OccupancyMap& map) {
-  return !first_exit(chassis, {T_map_base, T_map_base}, map).has_value();
+  return !first_exit(chassis, {T_map_base, T_map_base}, {}, map).has_value();
 }
 
 }  // namespace pitwall::sim

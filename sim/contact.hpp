@@ -33,10 +33,10 @@ Pose2 pose_at(const Motion& motion, double u);
 
 /// The first touch within a sub-step.
 struct Touch {
-  double u = 0.0;                    ///< fraction of the sub-step, in [0, 1]; 0 where the two overlap from the start
-  Vec2 point;                        ///< m, map frame: middle of what overlaps at u
-  Vec2 normal;                       ///< unit vector, map frame, from the obstacle to the car
-  double closing_speed_mps = 0.0;    ///< of the chassis at `point` against the normal (relative to the other car); negative when receding
+  double u = 0.0;                  ///< fraction of the sub-step, in [0, 1]; 0 where the two overlap from the start
+  Vec2 point;                      ///< m, map frame: middle of what overlaps at u
+  Vec2 normal;                     ///< unit vector, map frame, from the obstacle to the car
+  double closing_speed_mps = 0.0;  ///< of the chassis at `point` against the normal (relative to the other car); negative when receding
 };
 
 /// First touch of the chassis with a blocked cell square, or nothing. `distance` must belong to `map`.
@@ -45,8 +45,9 @@ std::optional<Touch> first_wall_touch(const BodyRectangle& chassis, const Motion
 /// First touch of two chassis that move at the same time; the normal points from `other` to `chassis`.
 std::optional<Touch> first_car_touch(const BodyRectangle& chassis, const Motion& motion, const BodyRectangle& other,
                                      const Motion& other_motion, Duration step);
-/// Fraction of the sub-step at which the first corner of the chassis leaves the rectangle of the map; 0 if one is outside from the start.
-std::optional<double> first_exit(const BodyRectangle& chassis, const Motion& motion, const tracks::OccupancyMap& map);
+/// Where the first corner of the chassis leaves the rectangle of the map (the normal points back inside); u is 0 if one is
+/// outside from the start.
+std::optional<Touch> first_exit(const BodyRectangle& chassis, const Motion& motion, Duration step, const tracks::OccupancyMap& map);
 
 /// Whether a standing chassis overlaps or touches a blocked cell square.
 bool overlaps(const BodyRectangle& chassis, const Pose2& T_map_base, const tracks::OccupancyMap& map);

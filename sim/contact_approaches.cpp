@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/math.hpp"
 #include "core/rng.hpp"
 
 namespace pitwall::sim::reference {
@@ -52,13 +53,15 @@ tracks::OccupancyMap random_yard(Dice& dice) {
   const int n = static_cast<int>(4.0 / resolution);
   std::vector<std::int8_t> values(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), 0);
   const auto block = [&](int i, int j) {
-    if (i >= 0 && j >= 0 && i < n && j < n) values[static_cast<std::size_t>(j) * static_cast<std::size_t>(n) + static_cast<std::size_t>(i)] = 100;
+    if (i >= 0 && j >= 0 && i < n && j < n)
+      values[static_cast<std::size_t>(j) * static_cast<std::size_t>(n) + static_cast<std::size_t>(i)] = 100;
   };
   for (int wall = 0; wall < 2; ++wall) {
     const double angle = dice.between(0.0, 3.2);
     const Vec2 from{dice.between(0.2, 0.8) * n, dice.between(0.2, 0.8) * n};
     const double length = dice.between(0.3, 1.5) / resolution;
-    for (double t = 0.0; t < length; t += 0.5) block(static_cast<int>(from.x + t * std::cos(angle)), static_cast<int>(from.y + t * std::sin(angle)));
+    for (double t = 0.0; t < length; t += 0.5)
+      block(static_cast<int>(from.x + t * math::cos(angle)), static_cast<int>(from.y + t * math::sin(angle)));
   }
   for (int k = 0; k < 6; ++k) {
     const bool post = k < 5;
@@ -96,7 +99,8 @@ std::vector<Motion> random_approach(Dice& dice, const std::vector<Vec2>& targets
   const double aside = dice.between(-0.4, 0.4);
   const Vec2 lead = dice.between(0.0, 0.5) * unit_vector(heading);
   std::vector<Motion> motions;
-  Pose2 pose{target.x - back * way.x - lead.x - aside * std::sin(heading), target.y - back * way.y - lead.y + aside * std::cos(heading), wrap_angle(yaw)};
+  Pose2 pose{target.x - back * way.x - lead.x - aside * math::sin(heading), target.y - back * way.y - lead.y + aside * math::cos(heading),
+             wrap_angle(yaw)};
   for (int k = 0; k < 14; ++k) {
     const Pose2 next{pose.x + way.x, pose.y + way.y, wrap_angle(pose.yaw + yaw_rate * kStep.seconds())};
     motions.push_back({pose, next});
@@ -117,16 +121,16 @@ std::vector<Quad> cells_near(const tracks::OccupancyMap& map, const std::vector<
   return cells;
 }
 
-std::optional<std::size_t> first_step_overlapping(const BodyRectangle& chassis, const std::vector<Motion>& motions, const std::vector<Quad>& cells,
-                                                  int parts, double margin) {
+std::optional<std::size_t> first_step_overlapping(const BodyRectangle& chassis, const std::vector<Motion>& motions,
+                                                  const std::vector<Quad>& cells, int parts, double margin) {
   for (std::size_t k = 0; k < motions.size(); ++k) {
     if (first_overlap(chassis, motions[k], cells, parts, margin)) return k;
   }
   return std::nullopt;
 }
 
-void judge(const BodyRectangle& chassis, const std::vector<Motion>& motions, const std::vector<Quad>& cells, std::optional<std::size_t> swept_step,
-           const Touch& touch, Tally& tally) {
+void judge(const BodyRectangle& chassis, const std::vector<Motion>& motions, const std::vector<Quad>& cells,
+           std::optional<std::size_t> swept_step, const Touch& touch, Tally& tally) {
   const auto brute = first_step_overlapping(chassis, motions, cells, 64, 0.0);
   if (brute != swept_step) {
     tally.disagreements_at_64 += 1;
@@ -154,8 +158,8 @@ void judge(const BodyRectangle& chassis, const std::vector<Motion>& motions, con
 }  // namespace
 
 Quad chassis_polygon(const BodyRectangle& chassis, const Pose2& T_map_base, double margin_m) {
-  const double c = std::cos(T_map_base.yaw);
-  const double s = std::sin(T_map_base.yaw);
+  const double c = math::cos(T_map_base.yaw);
+  const double s = math::sin(T_map_base.yaw);
   const auto corner = [&](double x, double y) { return Vec2{T_map_base.x + c * x - s * y, T_map_base.y + s * x + c * y}; };
   const double rear = chassis.rear_m - margin_m;
   const double front = chassis.front_m + margin_m;
@@ -182,7 +186,8 @@ bool polygons_overlap(const Quad& a, const Quad& b) {
   return false;
 }
 
-std::optional<int> first_overlap(const BodyRectangle& chassis, const Motion& motion, const std::vector<Quad>& cells, int parts, double margin_m) {
+std::optional<int> first_overlap(const BodyRectangle& chassis, const Motion& motion, const std::vector<Quad>& cells, int parts,
+                                 double margin_m) {
   // Circles leave out the cells that no picture reaches, and in each picture those that lie apart.
   struct Near {
     Quad cell;
@@ -190,18 +195,19 @@ std::optional<int> first_overlap(const BodyRectangle& chassis, const Motion& mot
   };
   const double half_length = 0.5 * (chassis.front_m - chassis.rear_m);
   const double middle = 0.5 * (chassis.front_m + chassis.rear_m);
-  const double radius = std::hypot(half_length, chassis.half_width_m) + 2.0 * std::abs(margin_m);
+  const double radius = norm({half_length, chassis.half_width_m}) + 2.0 * std::abs(margin_m);
   const double way = distance(motion.from.position(), motion.to.position());
   std::vector<Near> near;
   for (const Quad& cell : cells) {
     const Vec2 centre = 0.5 * (cell[0] + cell[2]);
-    if (distance(centre, motion.from.position()) < std::abs(middle) + radius + distance(centre, cell[0]) + way) near.push_back({cell, centre});
+    if (distance(centre, motion.from.position()) < std::abs(middle) + radius + distance(centre, cell[0]) + way)
+      near.push_back({cell, centre});
   }
   if (near.empty()) return std::nullopt;
   const double apart = radius + distance(near[0].centre, near[0].cell[0]);
   for (int part = 0; part <= parts; ++part) {
     const Pose2 pose = still(motion, static_cast<double>(part) / parts);
-    const Vec2 ahead{std::cos(pose.yaw), std::sin(pose.yaw)};
+    const Vec2 ahead{math::cos(pose.yaw), math::sin(pose.yaw)};
     const Vec2 centre = pose.position() + middle * ahead;
     const Quad body = chassis_polygon(chassis, pose, margin_m);
     for (const Near& n : near) {

@@ -22,7 +22,8 @@ Quad cell_polygon(const tracks::OccupancyMap& map, int i, int j);
 bool polygons_overlap(const Quad& a, const Quad& b);
 
 /// First of `parts` + 1 still pictures of a sub-step in which the chassis, grown by `margin_m`, overlaps one of `cells`.
-std::optional<int> first_overlap(const BodyRectangle& chassis, const Motion& motion, const std::vector<Quad>& cells, int parts, double margin_m);
+std::optional<int> first_overlap(const BodyRectangle& chassis, const Motion& motion, const std::vector<Quad>& cells, int parts,
+                                 double margin_m);
 
 struct Tally {
   int approaches = 0;

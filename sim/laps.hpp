@@ -45,15 +45,15 @@ Status check_lap_line(const LapLine& line);
 
 /// Where a car stands in its laps; plain values, safe to keep.
 struct LapState {
-  int laps = 0;                  ///< completed
-  bool started = false;          ///< lap 1 has begun
-  bool in_corridor = true;       ///< false from leaving the corridor until re-entry where it was left
-  double s_m = 0.0;              ///< arc length of the foot point, frozen outside the corridor
-  double lateral_m = 0.0;        ///< signed distance from the line, left positive
-  double progress_m = 0.0;       ///< signed way along the line since the start, driven inside the corridor
-  double lap_started_s = 0.0;    ///< when the lap under way began
-  double last_lap_s = 0.0;       ///< time of the last completed lap; 0 before the first
-  double best_lap_s = 0.0;       ///< shortest so far; 0 before the first
+  int laps = 0;                ///< completed
+  bool started = false;        ///< lap 1 has begun
+  bool in_corridor = true;     ///< false from leaving the corridor until re-entry where it was left
+  double s_m = 0.0;            ///< arc length of the foot point, frozen outside the corridor
+  double lateral_m = 0.0;      ///< signed distance from the line, left positive
+  double progress_m = 0.0;     ///< signed way along the line since the start, driven inside the corridor
+  double lap_started_s = 0.0;  ///< when the lap under way began
+  double last_lap_s = 0.0;     ///< time of the last completed lap; 0 before the first
+  double best_lap_s = 0.0;     ///< shortest so far; 0 before the first
 };
 
 /// Counts the laps of one car. The line must outlive it.

@@ -171,8 +171,8 @@ void Lidar::see(const SeenCar& car, const Pose2& T_map_sensor) {
   const double bearing = math::atan2(centre.y, centre.x);
   double low = 0.0;
   double high = 0.0;
-  for (const Vec2 corner : {Vec2{body.rear_m, -body.half_width_m}, Vec2{body.rear_m, body.half_width_m}, Vec2{body.front_m, -body.half_width_m},
-                            Vec2{body.front_m, body.half_width_m}}) {
+  for (const Vec2 corner : {Vec2{body.rear_m, -body.half_width_m}, Vec2{body.rear_m, body.half_width_m},
+                            Vec2{body.front_m, -body.half_width_m}, Vec2{body.front_m, body.half_width_m}}) {
     const Vec2 p = T_sensor_car * corner;
     const double off = math::atan2(cross(centre, p), dot(centre, p));
     low = std::min(low, off);

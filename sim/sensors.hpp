@@ -43,9 +43,9 @@ struct OdometrySettings {
   bool enabled = true;
   double period_s = 0.02;
   double latency_s = 0.0;
-  double speed_scale = 1.0;       ///< measured over true speed: slipping wheels read high
-  double speed_noise = 0.0;       ///< standard deviation relative to max(|v|, 0.1 m/s)
-  double deadband_mps = 0.05;     ///< slower than this reads 0
+  double speed_scale = 1.0;    ///< measured over true speed: slipping wheels read high
+  double speed_noise = 0.0;    ///< standard deviation relative to max(|v|, 0.1 m/s)
+  double deadband_mps = 0.05;  ///< slower than this reads 0
   void fields(FieldVisitor& f);
 };
 
@@ -63,9 +63,9 @@ struct JoySettings {
   bool enabled = true;
   double period_s = 0.02;
   double latency_s = 0.0;
-  std::int64_t button = 4;          ///< the deadman's index
-  double released_from_s = 1e6;     ///< the operator lets go
-  double silent_from_s = 1e6;       ///< the joystick is unplugged: no more messages
+  std::int64_t button = 4;       ///< the deadman's index
+  double released_from_s = 1e6;  ///< the operator lets go
+  double silent_from_s = 1e6;    ///< the joystick is unplugged: no more messages
   void fields(FieldVisitor& f);
 };
 

@@ -71,7 +71,7 @@ inline constexpr int kMapEdge = -2;
 
 /// The beginning of a contact: one event per car and partner until they part.
 struct ContactEvent {
-  Time time;                       ///< inside the step, to the nanosecond
+  Time time;  ///< inside the step, to the nanosecond
   int car = 0;
   int partner = kWall;             ///< kWall, kMapEdge, or the other car (which has its own event)
   Vec2 point;                      ///< m, map frame
@@ -92,19 +92,19 @@ enum class Failure : std::uint8_t {
 /// The truth about one car at now(); plain values, safe to keep.
 struct CarState {
   Pose2 T_map_base;
-  Vec2 velocity_mps;             ///< of base_link, body frame
+  Vec2 velocity_mps;  ///< of base_link, body frame
   double yaw_rate_radps = 0.0;
-  double steering_rad = 0.0;     ///< of the front wheels
-  Command command;               ///< the last one; zero before the first
-  Time command_time;             ///< when it was decided
-  std::uint64_t ticks = 0;       ///< controller updates since reset
+  double steering_rad = 0.0;  ///< of the front wheels
+  Command command;            ///< the last one; zero before the first
+  Time command_time;          ///< when it was decided
+  std::uint64_t ticks = 0;    ///< controller updates since reset
   LapState lap;
-  bool contact = false;          ///< latched: has touched a wall or a car since reset
-  bool touching = false;         ///< touched one in the last step
+  bool contact = false;   ///< latched: has touched a wall or a car since reset
+  bool touching = false;  ///< touched one in the last step
   std::int64_t contact_steps = 0;
-  bool off_map = false;          ///< latched: a corner has left the map
+  bool off_map = false;  ///< latched: a corner has left the map
   Time off_map_time;
-  bool stopped = false;          ///< stands for good: policy kStop, or a failure of its motion
+  bool stopped = false;  ///< stands for good: policy kStop, or a failure of its motion
   Failure failure = Failure::kNone;
   std::uint64_t failure_tick = 0;  ///< number of the update at fault, from 1
   Time failure_time;
