@@ -180,8 +180,8 @@ TEST_CASE("random car pairs touch in their sub-step as brute force says") {
     const Pose2 a0{0.0, 0.0, pick(0, -3, 3)};
     const Pose2 b0{pick(1, -0.7, 0.7), pick(2, -0.7, 0.7), pick(3, -3, 3)};
     if (overlaps(kChassis, a0, kChassis, b0)) continue;
-    const Motion a{a0, {pick(4, -0.1, 0.1), pick(5, -0.1, 0.1), a0.yaw + pick(6, -0.1, 0.1)}};
-    const Motion b{b0, {b0.x + pick(7, -0.1, 0.1), b0.y + pick(8, -0.1, 0.1), b0.yaw + pick(9, -0.1, 0.1)}};
+    const Motion a{a0, {pick(4, -0.25, 0.25), pick(5, -0.25, 0.25), a0.yaw + pick(6, -0.1, 0.1)}};
+    const Motion b{b0, {b0.x + pick(7, -0.25, 0.25), b0.y + pick(8, -0.25, 0.25), b0.yaw + pick(9, -0.1, 0.1)}};
     const auto touch = first_car_touch(kChassis, a, kChassis, b, kStep);
     double first = 2.0;
     double first_deep = 2.0;
