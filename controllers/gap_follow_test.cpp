@@ -106,8 +106,9 @@ TEST_CASE("in the middle of a corridor it drives straight, beside the middle it 
   CHECK(Bench().tick(in_corridor(2.2, 0.0, 0.15)).steering_angle_rad < -0.02F);
   GapFollowParameters off;
   off.enable_centering = false;
-  CHECK(std::abs(Bench(off).tick(in_corridor(2.2, 0.3)).steering_angle_rad) <
-        std::abs(Bench().tick(in_corridor(2.2, 0.3)).steering_angle_rad));
+  const double without = Bench(off).tick(in_corridor(2.2, 0.05)).steering_angle_rad;
+  const double with = Bench().tick(in_corridor(2.2, 0.05)).steering_angle_rad;
+  CHECK(with - without == doctest::Approx(-0.25 * 0.05).epsilon(0.01));
 }
 
 TEST_CASE("a mirrored scan gives the mirrored command, tick after tick") {
@@ -190,9 +191,9 @@ TEST_CASE("a wall that comes up too fast is a time-to-collision stop, with its b
 }
 
 TEST_CASE("without a gap it stops, with only a shallow one it takes the fallback at corner speed") {
-  // A closed room of 1.2 m: clear of the body, deeper than the forward clearance, no way out.
+  // A closed room: clear of the body, farther than the forward clearance, nowhere 0.8 m deep.
   toy::Walls room;
-  toy::add_polyline(room, {{-0.9, -0.75}, {1.04, -0.75}, {1.04, 0.75}, {-0.9, 0.75}}, true);
+  toy::add_polyline(room, {{-0.9, -0.45}, {0.86, -0.45}, {0.86, 0.45}, {-0.9, 0.45}}, true);
   const Command c = Bench().tick(toy::look(toy::car(), room, {}, 1081));
   CHECK(c.reason == Reason::kNoSafeGap);
   CHECK(c.speed_mps == 0.0F);
@@ -242,7 +243,8 @@ TEST_CASE("creeping is named, bounded, and without centering") {
   CHECK(c.reason == Reason::kEscapeCreep);
   CHECK(c.speed_mps > 0.0F);
   CHECK(static_cast<double>(c.speed_mps) <= 0.25);
-  CHECK(c.steering_angle_rad > 0.1F);  // towards the open side
+  const double aim = b.gap_follow.gap()->aim_rad;
+  CHECK(c.steering_angle_rad == doctest::Approx(std::clamp(aim, -0.26337, 0.31347)));
 }
 
 TEST_CASE("hysteresis lives from driving tick to driving tick and dies with reset") {

@@ -133,7 +133,7 @@ TEST_CASE("near the body everything stops, with or without speed: contact at 0, 
   CHECK(judge(beside(-0.01), moving(0.0)).reason == Reason::kBodyContact);
   CHECK(judge(beside(0.015), moving(0.0)).reason == Reason::kEmergencyClearance);
   CHECK(judge(beside(0.015), moving(0.0)).action == Action::kStop);
-  CHECK(judge(beside(0.025), moving(0.0)).action != Action::kStop);
+  CHECK(judge(beside(0.025), moving(0.0)).reason != Reason::kEmergencyClearance);
   SafetyParameters p;
   p.emergency_stop_clearance_m = 0.05;
   CHECK(judge(beside(0.025), moving(0.0), p).reason == Reason::kEmergencyClearance);
