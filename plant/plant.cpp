@@ -288,9 +288,8 @@ State Plant::rate(const State& state) const {
   const Drive now = drive(state);
   State seen = state;
   seen.steering = now.effective_steering;
-  Input input = now.input;
-  if (now.effective_steering != state.steering) input.steering_rate = 0.0;
-  State out = derivative(seen, input, model_);
+  // Of the wheels' rate only rolling geometry takes notice, and there the cap does not bind on any floor worth the name.
+  State out = derivative(seen, now.input, model_);
   out.steering = now.input.steering_rate;
   return out;
 }
