@@ -184,6 +184,21 @@ void Plant::reset(const Pose2& T_map_base, double speed_mps) {
   friction_.min_lateral_budget_mps2 = friction_.limit_mps2;
 }
 
+void Plant::set_motion(const Pose2& T_map_base, Vec2 base_velocity, double yaw_rate_radps) {
+  PITWALL_CHECK(std::isfinite(T_map_base.x) && std::isfinite(T_map_base.y) && std::isfinite(T_map_base.yaw) &&
+                    std::isfinite(base_velocity.x) && std::isfinite(base_velocity.y) && std::isfinite(yaw_rate_radps),
+                T_map_base.x, T_map_base.y, T_map_base.yaw, base_velocity.x, base_velocity.y, yaw_rate_radps);
+  const Vec2 cog = base_to_cog(T_map_base, model_.lr);
+  state_.x = cog.x;
+  state_.y = cog.y;
+  state_.yaw = wrap_angle(T_map_base.yaw);
+  state_.yaw_rate = yaw_rate_radps;
+  const Vec2 velocity{base_velocity.x, base_velocity.y + model_.lr * yaw_rate_radps};
+  const double sign = velocity.x < 0.0 ? -1.0 : 1.0;
+  state_.speed = sign * norm(velocity);
+  state_.slip = math::atan2(sign * velocity.y, sign * velocity.x);
+}
+
 CommandStatus Plant::command(double steering_rad, double speed_mps, Time issued) {
   if (!std::isfinite(steering_rad) || !std::isfinite(speed_mps)) return CommandStatus::kNotFinite;
   if (any_issued_ && issued < last_issued_) return CommandStatus::kOutOfOrder;
