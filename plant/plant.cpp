@@ -53,15 +53,11 @@ Status refuse_nonsense(const CarParameters& car, const Options& options, const S
     return Error{"car.cog_height_m = " + format_number(model.cog_height, 5) + ": the car would tip over at " + format_number(a_max, 4) +
                  " m/s^2; allowed: below " + format_number(kGravity * least_arm / a_max, 4) + " m"};
   }
-  for (const bool reverse : {false, true}) {
-    const double ceiling = reverse ? -car.speed_min_mps : car.speed_max_mps;
-    const double critical = critical_speed(model, reverse);
-    if (critical <= ceiling) {
-      return Error{"car.cornering_stiffness_front = " + format_number(model.stiffness_front, 5) + " against cornering_stiffness_rear = " +
-                   format_number(model.stiffness_rear, 5) + ": no stable straight " + (reverse ? "reversing" : "driving") + " above " +
-                   format_number(critical, 4) + " m/s, and " + (reverse ? "speed_min_mps" : "speed_max_mps") + " is " +
-                   format_number(reverse ? car.speed_min_mps : car.speed_max_mps, 4)};
-    }
+  const double critical = critical_speed(model, false);
+  if (critical <= car.speed_max_mps) {
+    return Error{"car.cornering_stiffness_front = " + format_number(model.stiffness_front, 5) +
+                 " against cornering_stiffness_rear = " + format_number(model.stiffness_rear, 5) + ": no stable straight driving above " +
+                 format_number(critical, 4) + " m/s, and speed_max_mps is " + format_number(car.speed_max_mps, 4)};
   }
   const double step = longest_step(car, options, model);
   if (step < kShortestStep_s) {
@@ -186,6 +182,21 @@ void Plant::reset(const Pose2& T_map_base, double speed_mps) {
   friction_ = {};
   friction_.limit_mps2 = model_.friction * kGravity;
   friction_.min_lateral_budget_mps2 = friction_.limit_mps2;
+}
+
+void Plant::set_motion(const Pose2& T_map_base, Vec2 base_velocity, double yaw_rate_radps) {
+  PITWALL_CHECK(std::isfinite(T_map_base.x) && std::isfinite(T_map_base.y) && std::isfinite(T_map_base.yaw) &&
+                    std::isfinite(base_velocity.x) && std::isfinite(base_velocity.y) && std::isfinite(yaw_rate_radps),
+                T_map_base.x, T_map_base.y, T_map_base.yaw, base_velocity.x, base_velocity.y, yaw_rate_radps);
+  const Vec2 cog = base_to_cog(T_map_base, model_.lr);
+  state_.x = cog.x;
+  state_.y = cog.y;
+  state_.yaw = wrap_angle(T_map_base.yaw);
+  state_.yaw_rate = yaw_rate_radps;
+  const Vec2 velocity{base_velocity.x, base_velocity.y + model_.lr * yaw_rate_radps};
+  const double sign = velocity.x < 0.0 ? -1.0 : 1.0;
+  state_.speed = sign * norm(velocity);
+  state_.slip = math::atan2(sign * velocity.y, sign * velocity.x);
 }
 
 CommandStatus Plant::command(double steering_rad, double speed_mps, Time issued) {

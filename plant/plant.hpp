@@ -109,13 +109,17 @@ class DelayLine {
 /// One car. A plain value: a copy is a snapshot. Nothing allocates after make().
 class Plant {
  public:
-  /// Refuses, by name, a car out of range, one that tips over, one that is unstable within its own speed range, and a
+  /// Refuses, by name, a car out of range, one that tips over, one with no stable straight driving below its top speed, and a
   /// surface friction outside [0.01, 3].
   static Result<Plant> make(const CarParameters& car, const Options& options, double surface_friction);
 
   /// Puts base_link at that pose, wheels straight, rolling ahead at that speed (clamped to the car's range), which is also the
   /// speed target until a command takes effect. Empties delay lines and reports. The pose and the speed must be finite.
   void reset(const Pose2& T_map_base, double speed_mps);
+
+  /// What a collision leaves behind: base_link at that pose, with that velocity (its own frame) and yaw rate, all finite.
+  /// Wheels, commands, targets and reports stay as they are.
+  void set_motion(const Pose2& T_map_base, Vec2 base_velocity, double yaw_rate_radps);
 
   /// Steering (positive left, clamped to the locks) and speed (negative: reverse; clamped to the car's range) that take
   /// effect at `issued` plus their own delay; at once if that is already past when the next step begins.
