@@ -96,9 +96,9 @@ TEST_CASE("beams through corners, along lines and from lines equal the walk to t
 }
 
 TEST_CASE("fans on Spielberg equal the walk to the bit") {
-  const std::filesystem::path folder = test::data("maps/racetracks/Spielberg");
-  if (!test::have(folder)) return;
-  const Result<Track> track = load_track(folder.string(), {});
+  const auto folder = test_data("maps/racetracks/Spielberg");
+  if (!folder) return;
+  const Result<Track> track = load_track(folder->string(), {});
   REQUIRE_MESSAGE(track.ok(), track.error().message);
   const OccupancyMap& map = *track->map;
   const Path& line = track->centre->path;

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// The big recorded data of the tests: beside the checkout, or where PITWALL_TEST_DATA says. Absent data is skipped with
-// one line.
+// The big recorded data lies beside the project, not in it: $PITWALL_TEST_DATA, or ../shared/data from the source
+// tree. A test that needs some of it skips where it is absent:
+//
+//   const auto maps = test_data("maps");
+//   if (!maps) return;
 #pragma once
 
 #include <doctest/doctest.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
 
-namespace pitwall::test {
+namespace pitwall {
 
-/// `relative` below the folder of the test data.
-inline std::filesystem::path data(const std::filesystem::path& relative) {
-  const char* given = std::getenv("PITWALL_TEST_DATA");
+/// The file or folder `name` of the test data; where it is absent, one line says so and the caller returns.
+inline std::optional<std::filesystem::path> test_data(const std::string& name) {
+  const char* set = std::getenv("PITWALL_TEST_DATA");
   const std::filesystem::path root =
-      given != nullptr ? std::filesystem::path(given) : std::filesystem::path(PITWALL_SOURCE_DIR) / "../shared/data";
-  return root / relative;
+      set != nullptr ? std::filesystem::path(set) : std::filesystem::path(PITWALL_SOURCE_DIR) / ".." / "shared" / "data";
+  std::error_code ignored;
+  if (std::filesystem::exists(root / name, ignored)) return root / name;
+  MESSAGE("skipped: no test data at " << (root / name).string() << " (set PITWALL_TEST_DATA)");
+  return std::nullopt;
 }
 
-/// Whether it is there; says once per call that the test is skipped if not.
-inline bool have(const std::filesystem::path& path) {
-  if (std::filesystem::exists(path)) return true;
-  MESSAGE("skipped: no " << path.string() << " (set PITWALL_TEST_DATA)");
-  return false;
-}
-
-}  // namespace pitwall::test
+}  // namespace pitwall
