@@ -88,6 +88,9 @@ class Loader final : public FieldVisitor {
     if (const auto nearest = nearest_name(found->scalar, allowed)) hint += "; did you mean '" + *nearest + "'?";
     complain_value(*found, name, hint);
   }
+  void subtree(std::string_view name, Node& value, std::string_view /*doc*/) override {
+    if (const Node* found = take(name)) value = *found;
+  }
   void group(std::string_view name, const std::function<void(FieldVisitor&)>& visit_group) override {
     const Node* found = take(name);
     static const Node kNothing;
@@ -140,6 +143,7 @@ class Saver final : public FieldVisitor {
   void choice(std::string_view name, int& index, std::span<const std::string_view> names, std::string_view /*doc*/) override {
     put(name, std::string(names[static_cast<std::size_t>(index)]));
   }
+  void subtree(std::string_view name, Node& value, std::string_view /*doc*/) override { node.set(std::string(name), value); }
   void group(std::string_view name, const std::function<void(FieldVisitor&)>& visit_group) override {
     Saver inner;
     visit_group(inner);
@@ -169,7 +173,11 @@ class Describer final : public FieldVisitor {
     rows.push_back({prefix_ + std::string(name), value, "", "", std::string(doc)});
   }
   void choice(std::string_view name, int& index, std::span<const std::string_view> names, std::string_view doc) override {
-    rows.push_back({prefix_ + std::string(name), std::string(names[static_cast<std::size_t>(index)]), "", join(to_strings(names), " | "), std::string(doc)});
+    rows.push_back({prefix_ + std::string(name), std::string(names[static_cast<std::size_t>(index)]), "", join(to_strings(names), " | "),
+                    std::string(doc)});
+  }
+  void subtree(std::string_view name, Node& /*value*/, std::string_view doc) override {
+    rows.push_back({prefix_ + std::string(name), "", "", "", std::string(doc)});
   }
   void group(std::string_view name, const std::function<void(FieldVisitor&)>& visit_group) override {
     Describer inner(prefix_ + std::string(name) + ".");

@@ -25,10 +25,10 @@ namespace pitwall {
 
 /// What a field means and may be: unit, allowed closed range, one sentence.
 struct FieldInfo {
-  std::string_view unit;
+  std::string_view unit = {};
   double min = -std::numeric_limits<double>::max();
   double max = std::numeric_limits<double>::max();
-  std::string_view doc;
+  std::string_view doc = {};
 };
 
 /// Sees each field of a struct once, in order. Implementations load, save, describe.
@@ -42,6 +42,8 @@ class FieldVisitor {
   virtual void text(std::string_view name, std::string& value, std::string_view doc) = 0;
   /// One of `names`; `index` is its place.
   virtual void choice(std::string_view name, int& index, std::span<const std::string_view> names, std::string_view doc) = 0;
+  /// Any value, kept as it stands: a group whose keys another reader knows.
+  virtual void subtree(std::string_view name, Node& value, std::string_view doc) = 0;
   /// A nested group: `visit_group` visits its fields with the visitor it is given.
   virtual void group(std::string_view name, const std::function<void(FieldVisitor&)>& visit_group) = 0;
 
