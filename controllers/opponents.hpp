@@ -109,8 +109,8 @@ class OpponentTracker {
  public:
   static constexpr std::size_t kCapacity = 8;
 
-  OpponentTracker(const TrackingParameters& parameters, double body_length_m, double body_width_m)
-      : parameters_(parameters), length_m_(body_length_m), width_m_(body_width_m) {}
+  OpponentTracker(const TrackingParameters& parameters, double min_width_m, double body_length_m, double body_width_m)
+      : parameters_(parameters), min_width_m_(min_width_m), length_m_(body_length_m), width_m_(body_width_m) {}
 
   void reset();
   /// Takes up the clusters of the scan of instant `stamp`; `ego_s_m` is where the car was then.
@@ -128,13 +128,13 @@ class OpponentTracker {
   struct Sighting {
     double s_m = 0.0;
     double lateral_m = 0.0;
-    bool whole = false;  ///< wide enough to begin a track
   };
   [[nodiscard]] Sighting sight(const tracks::Path& path, const Cluster& cluster, Vec2 sensor_map, double ego_s_m) const;
   void predict(const tracks::Path& path, Opponent& o, double dt_s) const;
   void correct(const tracks::Path& path, Opponent& o, const Sighting& seen, Time stamp) const;
 
   TrackingParameters parameters_;
+  double min_width_m_;
   double length_m_;
   double width_m_;
   std::array<Opponent, kCapacity> tracks_{};
