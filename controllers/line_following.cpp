@@ -43,7 +43,8 @@ std::optional<LineFix> LineTracker::locate(const tracks::Path& path, const Pose2
   if (anchor_s_m_) {
     const double reach = std::min(settings_.window_m, kSlack_m + 2.0 * std::abs(travelled_m));
     const LineFix fix = fix_at(path.project_near(p, *anchor_s_m_, std::min(settings_.window_m, kSlack_m), reach));
-    if (std::abs(fix.on_line.lateral_m - shift_m) <= settings_.max_cross_track_m && std::abs(fix.heading_error_rad) <= kMaxHeadingError_rad) {
+    if (std::abs(fix.on_line.lateral_m - shift_m) <= settings_.max_cross_track_m &&
+        std::abs(fix.heading_error_rad) <= kMaxHeadingError_rad) {
       anchor_s_m_ = fix.on_line.s_m;
       return fix;
     }

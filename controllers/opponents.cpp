@@ -47,6 +47,7 @@ OpponentDetector::OpponentDetector(const DetectionParameters& parameters, const 
   const auto beams = static_cast<std::size_t>(std::max<std::int64_t>(car.lidar_beams, 1));
   directions_.reserve(beams);
   points_.reserve(beams);
+  beams_.reserve(beams);
   clusters_.reserve(kMaxClusters);
 }
 
@@ -59,6 +60,7 @@ void OpponentDetector::look(const LaserScan& scan, const Pose2& T_map_base_first
       directions_.push_back(unit_vector(static_cast<double>(angle_min_) + static_cast<double>(i) * static_cast<double>(angle_increment_)));
     }
     points_.reserve(scan.ranges.size());
+    beams_.reserve(scan.ranges.size());
   }
   const auto mount = [&](const Pose2& T_map_base) {
     const Pose2 T_map_lidar = T_map_base * car_.lidar_mount();
@@ -125,6 +127,7 @@ void OpponentDetector::collect_with_map(const LaserScan& scan) {
         nearest = std::numeric_limits<double>::infinity();
       }
       points_.push_back(point);
+      beams_.push_back(static_cast<std::uint32_t>(j));
       previous = r;
       nearest = std::min(nearest, r);
       last_hit = std::max(last_hit, j);
@@ -181,6 +184,7 @@ void OpponentDetector::collect_without_map(const LaserScan& scan) {
 std::span<const Cluster> OpponentDetector::detect(const LaserScan& scan, const Pose2& T_map_base_first, const Pose2& T_map_base_last) {
   look(scan, T_map_base_first, T_map_base_last);
   points_.clear();
+  beams_.clear();
   clusters_.clear();
   if (rays_) {
     collect_with_map(scan);
@@ -197,8 +201,7 @@ void OpponentTracker::reset() {
   next_id_ = 1;
 }
 
-OpponentTracker::Sighting OpponentTracker::sight(const tracks::Path& path, const Cluster& cluster, Vec2 sensor_map,
-                                                 double ego_s_m) const {
+OpponentTracker::Sighting OpponentTracker::sight(const tracks::Path& path, const Cluster& cluster, Vec2 sensor_map, double ego_s_m) const {
   Vec2 mean;
   for (const Vec2 p : cluster.points_map) mean = mean + p;
   mean = (1.0 / static_cast<double>(cluster.points_map.size())) * mean;

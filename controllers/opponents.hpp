@@ -23,8 +23,8 @@ namespace pitwall::controllers {
 
 struct DetectionParameters {
   std::int64_t beam_step = 4;
-  double margin_m = 0.3;          ///< a beam is unexplained when it ends this much before the mapped wall
-  double wall_clearance_m = 0.08; ///< and farther than this, and its share per range, from any mapped wall
+  double margin_m = 0.3;           ///< a beam is unexplained when it ends this much before the mapped wall
+  double wall_clearance_m = 0.08;  ///< and farther than this, and its share per range, from any mapped wall
   double wall_clearance_per_m = 0.012;
   double max_range_m = 8.0;
   double cluster_jump_m = 0.3;
@@ -53,6 +53,11 @@ class OpponentDetector {
   /// Without a map no beam is unexplained.
   bool unexplained(const LaserScan& scan, std::size_t i, Vec2& point_map) const;
 
+  /// Beams of the last detect() that ended on something unexplained, and where; clusters or not. Empty without a map.
+  [[nodiscard]] std::span<const std::uint32_t> unexplained_beams() const { return {beams_.data(), rays_ ? beams_.size() : 0}; }
+  [[nodiscard]] std::span<const Vec2> unexplained_points() const { return {points_.data(), rays_ ? points_.size() : 0}; }
+  [[nodiscard]] bool has_map() const { return rays_ != nullptr; }
+
   /// The sensor's place in the map frame at the middle of the scan last seen.
   [[nodiscard]] Vec2 sensor_map() const { return 0.5 * (first_.position + last_.position); }
 
@@ -78,24 +83,25 @@ class OpponentDetector {
   Mount first_;
   Mount last_;
   std::vector<Vec2> points_;
+  std::vector<std::uint32_t> beams_;  // of the points
   std::vector<Cluster> clusters_;
 };
 
 /// One followed car (or thing).
 struct Opponent {
-  std::int32_t id = 0;       ///< never given twice
-  double s_m = 0.0;          ///< of its centre along the line
-  double rate_mps = 0.0;     ///< along the line
-  double lateral_m = 0.0;    ///< of its centre, positive to the left of the line
-  Time seen;                 ///< instant of the last scan that showed it
+  std::int32_t id = 0;     ///< never given twice
+  double s_m = 0.0;        ///< of its centre along the line
+  double rate_mps = 0.0;   ///< along the line
+  double lateral_m = 0.0;  ///< of its centre, positive to the left of the line
+  Time seen;               ///< instant of the last scan that showed it
   std::int32_t hits = 0;
   std::array<double, 3> covariance{};  ///< of (s, rate): ss, sv, vv
   double lateral_variance = 0.0;
 };
 
 struct TrackingParameters {
-  double fresh_s = 1.0;          ///< seen more recently than this: fresh
-  double forget_s = 3.0;         ///< dead-reckoned until then
+  double fresh_s = 1.0;            ///< seen more recently than this: fresh
+  double forget_s = 3.0;           ///< dead-reckoned until then
   double acceleration_mps2 = 2.0;  ///< of an opponent, one sigma
   double position_noise_m = 0.06;  ///< of a detection along the line
   double lateral_noise_m = 0.05;

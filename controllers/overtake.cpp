@@ -24,7 +24,10 @@ constexpr double kSlowest_mps = 0.3;
 /// Reads the corridor at arc lengths that only grow, without searching.
 class Walker {
  public:
-  Walker(const Corridor& corridor, double s_m) : c_(corridor), path_(*corridor.path), s_(path_.wrap_s(s_m)), segment_(path_.segment_at(s_)) { measure(); }
+  Walker(const Corridor& corridor, double s_m)
+      : c_(corridor), path_(*corridor.path), s_(path_.wrap_s(s_m)), segment_(path_.segment_at(s_)) {
+    measure();
+  }
 
   void step(double ds) {
     s_ += ds;
@@ -334,7 +337,8 @@ Manoeuvre Overtake::update(const Corridor& corridor, std::span<const Opponent> o
 
 double Overtake::shift_at(const tracks::Path& path, double s_m) const {
   if (!shifted_) return 0.0;
-  const double at = std::clamp(path.s_difference(path.wrap_s(s_m), shift_s_m_) / kPreviewStep_m, 0.0, static_cast<double>(kPreviewSize - 1));
+  const double at =
+      std::clamp(path.s_difference(path.wrap_s(s_m), shift_s_m_) / kPreviewStep_m, 0.0, static_cast<double>(kPreviewSize - 1));
   const auto i = std::min(static_cast<std::size_t>(at), kPreviewSize - 2);
   return preview_[i] + (at - static_cast<double>(i)) * (preview_[i + 1] - preview_[i]);
 }

@@ -27,12 +27,12 @@ namespace pitwall::controllers {
 
 struct OvertakeParameters {
   bool enable = true;
-  double trigger_gap_m = 6.0;     ///< between the bodies, at which a pass may begin
+  double trigger_gap_m = 6.0;       ///< between the bodies, at which a pass may begin
   double closing_margin_mps = 0.3;  ///< how much faster the line must allow
-  double body_gap_m = 0.30;       ///< between the bodies, side by side, as planned
-  double least_body_gap_m = 0.20; ///< below it the car is in the way
-  double wall_gap_m = 0.20;       ///< from the body to the wall, as planned
-  double clear_margin_m = 1.0;    ///< lead, centre to centre, at which the pass is over
+  double body_gap_m = 0.30;         ///< between the bodies, side by side, as planned
+  double least_body_gap_m = 0.20;   ///< below it the car is in the way
+  double wall_gap_m = 0.20;         ///< from the body to the wall, as planned
+  double clear_margin_m = 1.0;      ///< lead, centre to centre, at which the pass is over
   double abort_unseen_s = 3.0;
   double shift_accel_mps2 = 1.2;  ///< lateral acceleration of the shift alone
   double horizon_m = 45.0;        ///< a pass that takes longer does not begin
@@ -100,8 +100,8 @@ class Overtake {
   /// A pass in thought.
   struct Trial {
     bool fits = false;
-    double room_m = 0.0;     ///< least room to spare, of wall and body
-    double length_m = 0.0;   ///< of track until it is over
+    double room_m = 0.0;    ///< least room to spare, of wall and body
+    double length_m = 0.0;  ///< of track until it is over
   };
   /// Drives the pass of `opponents[target]` on `side` in thought, from the present shift.
   [[nodiscard]] Trial try_pass(const Corridor& corridor, std::span<const Opponent> opponents, std::size_t target, int side, double s_m,
@@ -117,7 +117,8 @@ class Overtake {
   [[nodiscard]] double follow_cap(const Corridor& corridor, std::span<const Opponent> opponents, double s_m, double lateral_m,
                                   std::int32_t& decisive) const;
   void lay_out(const Corridor& corridor, double s_m, double target_m, double speed_mps, double& speed_cap_mps);
-  void begin_or_decline(const Corridor& corridor, std::span<const Opponent> opponents, std::size_t nearest, Time now, double s_m, double speed_mps);
+  void begin_or_decline(const Corridor& corridor, std::span<const Opponent> opponents, std::size_t nearest, Time now, double s_m,
+                        double speed_mps);
 
   OvertakeParameters parameters_;
   double length_m_;
