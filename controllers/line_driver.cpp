@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "controllers/line_room.hpp"
 #include "core/text.hpp"
 
 namespace pitwall::controllers {
@@ -25,6 +26,8 @@ void LineFollowingParameters::fields(FieldVisitor& f) {
   f.number("nearest_window_m", nearest_window_m, {"m", 0.5, 20, "how far from the last place on the line the next one is sought"});
   f.number("max_cross_track_m", max_cross_track_m, {"m", 0.3, 5, "farther from the line than this: stop"});
   f.number("min_speed_mps", min_speed_mps, {"m/s", 0, 3, "floor of the line's speeds; never overrides a ceiling"});
+  f.number("wall_clearance_m", wall_clearance_m,
+           {"m", 0, 1, "the line is moved off mapped walls until the body has this much; 0: as given"});
   f.number("end_decel_mps2", end_decel_mps2, {"m/s^2", 0.5, 12, "braking towards the end of an open path"});
 }
 
@@ -57,7 +60,7 @@ Status validate(const LineFollowingParameters& p, const LineToFollow* line, doub
 
 LineDriver::LineDriver(const LineFollowingParameters& parameters, const CarParameters& car, const LineToFollow& line)
     : parameters_(parameters),
-      line_(line),
+      line_(parameters.wall_clearance_m > 0.0 ? keep_clear(line, car.padded_body(), parameters.wall_clearance_m) : line),
       wheelbase_m_(car.wheelbase_m),
       braking_delay_s_(braking_delay_s(car, 1.0 / parameters.control_rate_hz)),
       lookahead_{parameters.lookahead_gain_s, parameters.min_lookahead_m, parameters.max_lookahead_m,

@@ -23,8 +23,9 @@ struct LineFollowingParameters {
   double max_lookahead_m = 1.5;
   double nearest_window_m = 2.0;
   double max_cross_track_m = 1.0;
-  double min_speed_mps = 0.5;   ///< floor of the profile; never above a curvature, safety or end-of-path ceiling
-  double end_decel_mps2 = 3.0;  ///< braking towards the end of an open path
+  double min_speed_mps = 0.5;      ///< floor of the profile; never above a curvature, safety or end-of-path ceiling
+  double wall_clearance_m = 0.15;  ///< the line is moved so that the padded body has it to both sides; 0: driven as given
+  double end_decel_mps2 = 3.0;     ///< braking towards the end of an open path
   void fields(FieldVisitor& f);
 };
 

@@ -6,7 +6,6 @@
 
 #include "controllers/swept_arc.hpp"
 #include "core/text.hpp"
-#include "tracks/raycast.hpp"
 
 namespace pitwall::controllers {
 
@@ -20,7 +19,9 @@ constexpr double kOpponentSlack_m = 0.25;
 constexpr double kOnLineMargin_m = 0.15;
 // A way is free for creeping when the arc is clear this far.
 constexpr double kFreeWay_m = 0.3;
-constexpr double kFarthestWall_m = 10.0;
+constexpr double kFarthestGap_m = 10.0;
+// A pass has the least room of this far before and behind.
+constexpr double kNarrow_m = 0.5;
 
 }  // namespace
 
@@ -70,46 +71,6 @@ Status validate(const PurePursuitParameters& p, const CarParameters& car, const 
   return {};
 }
 
-void measure_room(const LineToFollow& line, std::vector<double>& right_m, std::vector<double>& left_m) {
-  constexpr double kNarrow_m = 0.5;
-  const tracks::Path& path = *line.path;
-  const std::size_t n = path.size();
-  std::vector<double> right = line.free_right_m;
-  std::vector<double> left = line.free_left_m;
-  if ((right.empty() || left.empty()) && line.rays) {
-    right.assign(n, 0.0);
-    left.assign(n, 0.0);
-    for (std::size_t i = 0; i < n; ++i) {
-      const Vec2 forward = unit_vector(path.heading_at(path.s_of(i)));
-      const Vec2 to_left{-forward.y, forward.x};
-      left[i] = std::min(kFarthestWall_m, line.rays->cast(path.points()[i], to_left, kFarthestWall_m));
-      right[i] = std::min(kFarthestWall_m, line.rays->cast(path.points()[i], -to_left, kFarthestWall_m));
-    }
-  }
-  right_m.clear();
-  left_m.clear();
-  if (right.empty() || left.empty()) return;
-  for (std::size_t i = 0; i < n; ++i) {
-    double r = right[i];
-    double l = left[i];
-    for (const int way : {-1, +1}) {
-      std::size_t k = i;
-      for (double gone = 0.0; gone < kNarrow_m;) {
-        const bool edge = way > 0 ? k + 1 == n : k == 0;
-        if (edge && !path.closed()) break;
-        const std::size_t to = way > 0 ? (k + 1) % n : (k + n - 1) % n;
-        gone += distance(path.points()[k], path.points()[to]);
-        k = to;
-        r = std::min(r, right[k]);
-        l = std::min(l, left[k]);
-        if (k == i) break;
-      }
-    }
-    right_m.push_back(r);
-    left_m.push_back(l);
-  }
-}
-
 PurePursuit::PurePursuit(const PurePursuitParameters& parameters, const CarParameters& car, const LineToFollow& line)
     : p_(parameters),
       car_(car),
@@ -121,11 +82,11 @@ PurePursuit::PurePursuit(const PurePursuitParameters& parameters, const CarParam
       detector_(parameters.detection, car, line.rays),
       tracker_(parameters.tracking, parameters.detection.min_width_m, car.length_m, car.width_m),
       overtake_(parameters.overtake, car.length_m, car.width_m) {
-  measure_room(driver_.line(), room_right_m_, room_left_m_);
+  room_ = narrowed(measure_room(driver_.line(), car.padded_body()), driver_.path(), kNarrow_m);
   corridor_.path = &driver_.path();
   corridor_.speed_mps = driver_.line().speed_mps;
-  corridor_.free_right_m = room_right_m_;
-  corridor_.free_left_m = room_left_m_;
+  corridor_.free_right_m = room_.right_m;
+  corridor_.free_left_m = room_.left_m;
   corridor_.accelerate_mps2 = std::min(3.0, p_.command.max_acceleration_mps2);
   corridor_.brake_mps2 = std::min(4.0, p_.command.max_braking_decel_mps2);
   corridor_.lateral_mps2 = p_.command.max_lateral_accel_mps2;
@@ -253,7 +214,7 @@ std::optional<double> PurePursuit::gap_bearing(double min_depth_m) {
   constexpr double kMinChord_m = 0.10;
   constexpr double kHalfFov_rad = math::kPi / 6.0;
   constexpr double kDisparity_m = 0.4;
-  gaps_.prepare(scan_, scan_.window(0.0, kHalfFov_rad), 0.5 * car_.width_m + 0.05, kDisparity_m, kFarthestWall_m);
+  gaps_.prepare(scan_, scan_.window(0.0, kHalfFov_rad), 0.5 * car_.width_m + 0.05, kDisparity_m, kFarthestGap_m);
   const auto gap = gaps_.best(scan_, {min_depth_m, kMinChord_m, 1.0, std::nullopt});
   return gap ? std::optional<double>(gap->aim_rad) : std::nullopt;
 }

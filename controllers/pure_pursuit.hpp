@@ -23,6 +23,7 @@
 #include "controllers/command_stage.hpp"
 #include "controllers/gap_finder.hpp"
 #include "controllers/line_driver.hpp"
+#include "controllers/line_room.hpp"
 #include "controllers/opponents.hpp"
 #include "controllers/overtake.hpp"
 #include "controllers/safety_stage.hpp"
@@ -91,8 +92,7 @@ class PurePursuit final : public Controller {
   CarParameters car_;
   LineDriver driver_;
   Corridor corridor_;
-  std::vector<double> room_right_m_;
-  std::vector<double> room_left_m_;
+  Room room_;
   Watchdogs watchdogs_;
   CommandStage stage_;
   SafetyStage safety_;
@@ -107,9 +107,5 @@ class PurePursuit final : public Controller {
   std::uint64_t scan_sequence_ = 0;
   double stops_ = 0, avoids_ = 0, creeps_ = 0, detections_ = 0, follows_ = 0;
 };
-
-/// Room from the line to the nearest wall on each side, per point of the path: what the line brings, or else the map's
-/// rays; empty where neither is known. Narrowed to the least of half a metre before and behind.
-void measure_room(const LineToFollow& line, std::vector<double>& right_m, std::vector<double>& left_m);
 
 }  // namespace pitwall::controllers
