@@ -15,6 +15,16 @@ Error refuse(std::string_view what, const std::string& reason) { return Error{st
 
 std::string text(double value) { return format_exact(value); }
 
+bool is_set(std::span<const std::uint8_t> mask, std::size_t i) { return i < mask.size() && mask[i] != 0; }
+
+NearestBeam nearest_unexplained(const ScanView& scan, BeamWindow w, std::span<const std::uint8_t> explained) {
+  NearestBeam nearest;
+  for (std::size_t i = w.first; i < w.end; ++i) {
+    if (!is_set(explained, i) && scan.clearance_m(i) < nearest.value_m) nearest = {scan.clearance_m(i), static_cast<std::int32_t>(i)};
+  }
+  return nearest;
+}
+
 }  // namespace
 
 void SafetyParameters::fields(FieldVisitor& f) {
@@ -24,6 +34,7 @@ void SafetyParameters::fields(FieldVisitor& f) {
   f.number("forward_stop_fov_rad", forward_stop_fov_rad, {"rad", 0.1745, 3.1416, "full angle that counts as ahead"});
   f.number("escape_creep_speed_mps", escape_creep_speed_mps, {"m/s", 0.05, 1, "highest speed nearer than the forward clearance"});
   f.number("stopping_decel_mps2", stopping_decel_mps2, {"m/s^2", 0.5, 12, "deceleration that the car is trusted to achieve"});
+  f.number("stopping_response_s", stopping_response_s, {"s", 0, 1, "lag of the speed loop; the car's scan and command delays are added"});
   f.flag("enable_ttc", enable_ttc, "stop on a short time to collision");
   f.number("ttc_threshold_s", ttc_threshold_s, {"s", 0.1, 2, "time to collision that stops"});
   f.number("ttc_path_margin_m", ttc_path_margin_m, {"m", 0, 0.5, "added to half the car on both sides of the swept arc"});
@@ -56,7 +67,10 @@ Status validate(const SafetyParameters& p, const CarParameters& car, std::string
 }
 
 SafetyStage::SafetyStage(const SafetyParameters& parameters, const CarParameters& car)
-    : parameters_(parameters), wheelbase_m_(car.wheelbase_m), half_band_m_(0.5 * car.width_m + parameters.ttc_path_margin_m) {}
+    : parameters_(parameters),
+      wheelbase_m_(car.wheelbase_m),
+      half_band_m_(0.5 * car.width_m + parameters.ttc_path_margin_m),
+      response_s_(parameters.stopping_response_s + car.speed_delay_s + car.lidar_delay_s) {}
 
 double SafetyStage::effective_speed_mps(const SafetyMotion& motion) const {
   const double measured = std::abs(motion.measured_mps);
@@ -66,10 +80,16 @@ double SafetyStage::effective_speed_mps(const SafetyMotion& motion) const {
 }
 
 double SafetyStage::stopping_speed_mps(double distance_m) const {
-  return distance_m > 0.0 ? std::sqrt(2.0 * parameters_.stopping_decel_mps2 * distance_m) : 0.0;
+  if (!(distance_m > 0.0)) return 0.0;
+  if (std::isinf(distance_m)) return distance_m;
+  const double lost = parameters_.stopping_decel_mps2 * response_s_;
+  // The root of v^2 + 2 lost v - 2 a d = 0 in the form that does not cancel.
+  const double square = 2.0 * parameters_.stopping_decel_mps2 * distance_m;
+  return square / (lost + std::sqrt(lost * lost + square));
 }
 
-NearestBeam SafetyStage::time_to_collision(const ScanView& scan, double speed_mps, double steering_rad) const {
+NearestBeam SafetyStage::time_to_collision(const ScanView& scan, double speed_mps, double steering_rad,
+                                           std::span<const std::uint8_t> explained) const {
   const double kappa = math::tan(steering_rad) / wheelbase_m_;
   const bool straight = std::abs(kappa) < 1e-6;
   const Vec2 centre{0.0, straight ? 0.0 : 1.0 / kappa};
@@ -80,7 +100,7 @@ NearestBeam SafetyStage::time_to_collision(const ScanView& scan, double speed_mp
   NearestBeam nearest;
   for (std::size_t i = 0; i < scan.size(); ++i) {
     const double closing = speed_mps * scan.cos_bearing(i);
-    if (!(closing > parameters_.ttc_min_closing_speed_mps) || !scan.valid(i)) continue;
+    if (!(closing > parameters_.ttc_min_closing_speed_mps) || !scan.valid(i) || is_set(explained, i)) continue;
     const Vec2 p = scan.point_base(i);
     const Vec2 from_centre = p - centre;
     const double squared = dot(from_centre, from_centre);
@@ -92,15 +112,15 @@ NearestBeam SafetyStage::time_to_collision(const ScanView& scan, double speed_mp
   return nearest;
 }
 
-SafetyVerdict SafetyStage::judge(const ScanView& scan, const SafetyMotion& motion) const {
+SafetyVerdict SafetyStage::judge(const ScanView& scan, const SafetyMotion& motion, std::span<const std::uint8_t> explained) const {
   const SafetyParameters& p = parameters_;
   const BeamWindow ahead = scan.window(0.0, 0.5 * p.forward_stop_fov_rad);
   SafetyVerdict verdict;
   verdict.body = scan.nearest_clearance(scan.window(0.0, 0.5 * p.body_fov_rad));
-  verdict.forward = scan.nearest_clearance(ahead);
+  verdict.forward = explained.empty() ? scan.nearest_clearance(ahead) : nearest_unexplained(scan, ahead, explained);
   const double speed = effective_speed_mps(motion);
   if (p.enable_ttc && speed > 0.0) {
-    const NearestBeam ttc = time_to_collision(scan, speed, motion.steering_rad);
+    const NearestBeam ttc = time_to_collision(scan, speed, motion.steering_rad, explained);
     verdict.ttc_s = ttc.value_m;
     verdict.ttc_beam = ttc.beam;
   }
@@ -117,7 +137,8 @@ SafetyVerdict SafetyStage::judge(const ScanView& scan, const SafetyMotion& motio
   if (speed >= p.ttc_min_brake_speed_mps && verdict.ttc_s <= p.ttc_threshold_s) return stop(Reason::kTtcBrake, verdict.ttc_beam);
 
   verdict.beam = verdict.forward.beam;
-  const double free = ahead.empty() ? 0.0 : scan.smallest_free_m(ahead);
+  // What is unknown is behind a mapped wall or it is not: where the map explains the beams, unknown ones add nothing.
+  const double free = ahead.empty() ? 0.0 : explained.empty() ? scan.smallest_free_m(ahead) : verdict.forward.value_m;
   if (free <= p.forward_stop_clearance_m) {
     const double reserve = std::max(p.emergency_stop_clearance_m, 0.5 * p.forward_stop_clearance_m);
     verdict.ceiling_mps = std::min(p.escape_creep_speed_mps, stopping_speed_mps(free - reserve));
