@@ -44,6 +44,7 @@ constexpr std::string_view kKnownForms =
     "that names x_m and y_m";
 
 constexpr double kSamePoint = 1e-6;
+constexpr double kRepeatedWithin = 0.01;
 constexpr double kFarthestApart = 1000.0;
 
 using Layout = std::vector<Column>;
@@ -167,7 +168,7 @@ void drop_repeated_end(std::vector<Row>& rows) {
   double length = 0.0;
   for (std::size_t i = 1; i < rows.size(); ++i) length += distance(point_of(rows[i - 1]), point_of(rows[i]));
   const double spacing = length / static_cast<double>(rows.size() - 1);
-  if (distance(point_of(rows.front()), point_of(rows.back())) < std::max(kSamePoint, 0.01 * spacing)) rows.pop_back();
+  if (distance(point_of(rows.front()), point_of(rows.back())) < std::clamp(0.01 * spacing, kSamePoint, kRepeatedWithin)) rows.pop_back();
 }
 
 /// Neighbours are neither the same point nor out of sight of one another.
