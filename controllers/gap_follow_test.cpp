@@ -210,6 +210,8 @@ TEST_CASE("without a gap it stops, with only a shallow one it takes the fallback
   CHECK(counters.back().second == 1.0);
   // Width 1.8 m lies a third of the way from narrow to reference: 1.1 + 0.3 / 3 m/s.
   CHECK(f.speed_mps == doctest::Approx(1.2).epsilon(0.001));
+  grippy.corner_speed_mps = grippy.corner_speed_wide_mps = 0.3;  // below the floor of 0.8 m/s for planned slow-downs
+  CHECK(Bench(grippy).tick(toy::look(toy::car(), bend, {}, 1081), 2.0).speed_mps == doctest::Approx(0.8));
 }
 
 TEST_CASE("the speed floor never lifts the curvature limit or the safety ceiling") {
