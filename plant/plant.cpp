@@ -285,15 +285,17 @@ Plant::Drive Plant::drive(const State& state) const {
   const double limit = friction_.limit_mps2;
   const double v2 = state.speed * state.speed;
   const double reserve = options_.cornering_reserve * limit;
-  const double claimed = std::min(std::abs(math::tan(state.steering)) * v2 / model_.wheelbase(), reserve);
+  const double demanded = std::abs(math::tan(state.steering)) * v2 / model_.wheelbase();
+  const double claimed = std::min(demanded, reserve);
   const double coupling = car_.longitudinal_grip_coupling;
   const double charged_max = std::sqrt(limit * limit - claimed * claimed);
   const double a_max = coupling * limit > charged_max ? charged_max / coupling : limit;
   out.input.acceleration = std::clamp(out.input.acceleration, -a_max, a_max);
   const double charged = coupling * out.input.acceleration;
   out.lateral_budget = std::max(reserve, std::sqrt(std::max(0.0, limit * limit - charged * charged)));
-  const double cap = math::atan2(model_.wheelbase() * out.lateral_budget, v2);
-  out.effective_steering = std::clamp(state.steering, -cap, cap);
+  if (demanded > out.lateral_budget) {
+    out.effective_steering = std::copysign(math::atan(model_.wheelbase() * out.lateral_budget / v2), state.steering);
+  }
   return out;
 }
 
@@ -301,9 +303,8 @@ State Plant::rate(const State& state) const {
   const Drive now = drive(state);
   State seen = state;
   seen.steering = now.effective_steering;
-  Input input = now.input;
-  if (now.effective_steering != state.steering) input.steering_rate = 0.0;
-  State out = derivative(seen, input, model_);
+  // Of the wheels' rate only rolling geometry takes notice, and there the cap does not bind on any floor worth the name.
+  State out = derivative(seen, now.input, model_);
   out.steering = now.input.steering_rate;
   return out;
 }
