@@ -65,6 +65,25 @@ TEST_CASE("policy stop: the car stands where it touched, one event says when, wh
   CHECK(state.velocity_mps.x == 0.0);
 }
 
+TEST_CASE("the motion that a collision leaves behind reads back, forwards and in reverse, and keeps wheels and targets") {
+  auto plant = plant::Plant::make(test_car(), {}, 0.9);
+  REQUIRE(plant);
+  plant->reset({0, 0, 0}, 2.0);
+  REQUIRE(plant->command(0.3, 2.0, {}) == plant::CommandStatus::kAccepted);
+  plant->step({}, from_milliseconds(100));
+  const double wheels = plant->steering_rad();
+  for (const Vec2 velocity : {Vec2{1.2, 0.3}, Vec2{-1.2, 0.3}, Vec2{}}) {
+    plant->set_motion({3.0, -1.0, 0.7}, velocity, 2.0);
+    CHECK(plant->base_velocity().x == doctest::Approx(velocity.x));
+    CHECK(plant->base_velocity().y == doctest::Approx(velocity.y));
+    CHECK(plant->yaw_rate_radps() == 2.0);
+    CHECK(distance(plant->base_pose().position(), {3.0, -1.0}) < 1e-12);
+    CHECK(plant->base_pose().yaw == 0.7);
+    CHECK(plant->steering_rad() == wheels);
+    CHECK(plant->steering_target_rad() == 0.3);
+  }
+}
+
 TEST_CASE("a car that stands for good may be commanded for ever") {
   CarSetup car =
       setup("car0", {1.0, 1.5, 0.0}, std::make_unique<Scripted>([](const Observation&) { return drive(0.0, 3.0); }, from_milliseconds(5)));
