@@ -116,7 +116,7 @@ void Overtake::reset() { *this = Overtake(parameters_, length_m_, width_m_); }
 double Overtake::bend(double speed_mps) const {
   // Between a shift that takes 6 m and one that the rack can still follow in a corner.
   constexpr double kGentlest_per_m = 0.06;
-  constexpr double kTightest_per_m = 0.35;
+  constexpr double kTightest_per_m = 0.30;
   return std::clamp(parameters_.shift_accel_mps2 / std::max(0.01, speed_mps * speed_mps), kGentlest_per_m, kTightest_per_m);
 }
 
@@ -153,9 +153,11 @@ Overtake::Trial Overtake::try_pass(const Corridor& corridor, std::span<const Opp
   Walker ahead(corridor, s_m + kRoomAhead_m);
   Shift shift = shift_;
   double v = std::max(kSlowest_mps, speed_mps);
+  double c = passing_ ? bend_per_m_ : bend(v);
   trial.room_m = kInf;
   for (double driven = 0.0; driven < parameters_.horizon_m && !here.at_end(); driven += kStep_m) {
-    const double turned = advance(shift, within_room(here, ahead, side, wanted, keep), bend(v), kStep_m);
+    c = std::min(c, bend(v));
+    const double turned = advance(shift, within_room(here, ahead, side, wanted, keep), c, kStep_m);
     const double spare = here.room(side) - keep - side * shift.d_m;
     if (side * shift.d_m > 0.02) {
       if (spare < -0.02) return trial;
@@ -213,10 +215,10 @@ double Overtake::follow_cap(const Corridor& corridor, std::span<const Opponent> 
   return cap;
 }
 
-void Overtake::lay_out(const Corridor& corridor, double s_m, double target_m, double speed_mps, double& speed_cap_mps) {
+void Overtake::lay_out(const Corridor& corridor, double s_m, double target_m, double& speed_cap_mps) {
   const double keep = 0.5 * width_m_ + parameters_.wall_gap_m;
   const int side = passing_ && !corridor.free_left_m.empty() ? side_ : 0;
-  const double c = bend(speed_mps);
+  const double c = bend_per_m_;
   // From where the shift was last known to where the car is now; then ahead.
   double moved = placed_ ? corridor.path->s_difference(s_m, shift_s_m_) : 0.0;
   if (std::abs(moved) > 2.0) moved = 0.0;
@@ -283,6 +285,7 @@ Manoeuvre Overtake::update(const Corridor& corridor, std::span<const Opponent> o
                            double speed_mps) {
   const tracks::Path& path = *corridor.path;
   Manoeuvre manoeuvre;
+  const bool was_passing = passing_;
   if (passing_) {
     const auto target = std::find_if(opponents.begin(), opponents.end(), [&](const Opponent& o) { return o.id == target_id_; });
     if (target == opponents.end() || (now - target->seen).seconds() > parameters_.abort_unseen_s) {
@@ -323,7 +326,10 @@ Manoeuvre Overtake::update(const Corridor& corridor, std::span<const Opponent> o
       declining_ = false;
     }
   }
-  lay_out(corridor, s_m, passing_ ? target_lateral_m_ : 0.0, speed_mps, manoeuvre.speed_cap_mps);
+  // A shift keeps the curve it began with, gentler where the car gains speed: a curve that tightened as the car slowed for
+  // it would slow the car further.
+  bend_per_m_ = was_passing == passing_ ? std::min(bend_per_m_, bend(speed_mps)) : bend(speed_mps);
+  lay_out(corridor, s_m, passing_ ? target_lateral_m_ : 0.0, manoeuvre.speed_cap_mps);
   const double cap = follow_cap(corridor, opponents, s_m, lateral_m, manoeuvre.opponent);
   manoeuvre.speed_cap_mps = std::min(manoeuvre.speed_cap_mps, cap);
   if (passing_) {

@@ -116,7 +116,7 @@ class Overtake {
   [[nodiscard]] double bend(double speed_mps) const;
   [[nodiscard]] double follow_cap(const Corridor& corridor, std::span<const Opponent> opponents, double s_m, double lateral_m,
                                   std::int32_t& decisive) const;
-  void lay_out(const Corridor& corridor, double s_m, double target_m, double speed_mps, double& speed_cap_mps);
+  void lay_out(const Corridor& corridor, double s_m, double target_m, double& speed_cap_mps);
   void begin_or_decline(const Corridor& corridor, std::span<const Opponent> opponents, std::size_t nearest, Time now, double s_m,
                         double speed_mps);
 
@@ -124,6 +124,7 @@ class Overtake {
   double length_m_;
   double width_m_;
   Shift shift_;
+  double bend_per_m_ = 0.06;
   double shift_s_m_ = 0.0;
   bool placed_ = false;
   bool shifted_ = false;
