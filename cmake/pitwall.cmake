@@ -27,15 +27,20 @@ function(pitwall_library folder)
 endfunction()
 
 # pitwall_tests(<program> SOURCES x_test.cpp ... LINK target ... [LABEL unit|scenario|slow])
-# One doctest program; each source file is a CTest of its own, so that a failure names the file.
+# One doctest program; each source file is a CTest of its own, so that a failure names the file. Every program holds
+# the allocation guard (tests/support/allocation_guard.hpp).
 function(pitwall_tests program)
   cmake_parse_arguments(arg "" "LABEL" "SOURCES;LINK" ${ARGN})
   if(NOT arg_LABEL)
     set(arg_LABEL unit)
   endif()
   find_package(doctest REQUIRED)
-  add_executable(${program} ${arg_SOURCES} "${PROJECT_SOURCE_DIR}/tests/support/main.cpp")
-  target_link_libraries(${program} PRIVATE ${arg_LINK} doctest::doctest pitwall_warnings)
+  if(NOT TARGET pitwall_test_support)
+    add_library(pitwall_test_support OBJECT "${PROJECT_SOURCE_DIR}/tests/support/main.cpp" "${PROJECT_SOURCE_DIR}/tests/support/allocation_guard.cpp")
+    target_link_libraries(pitwall_test_support PUBLIC pitwall_flags doctest::doctest PRIVATE pitwall_warnings)
+  endif()
+  add_executable(${program} ${arg_SOURCES})
+  target_link_libraries(${program} PRIVATE ${arg_LINK} pitwall_test_support pitwall_warnings)
   target_compile_definitions(${program} PRIVATE PITWALL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   foreach(source IN LISTS arg_SOURCES)
     get_filename_component(name "${source}" NAME_WE)

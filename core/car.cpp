@@ -19,7 +19,8 @@ void CarParameters::fields(FieldVisitor& f) {
   f.number("cornering_stiffness_front", cornering_stiffness_front, {"1/rad", 0.1, 100, "front axle, per load"});
   f.number("cornering_stiffness_rear", cornering_stiffness_rear, {"1/rad", 0.1, 100, "rear axle, per load"});
   f.number("surface_friction", surface_friction, {"", 0.01, 3, "friction of the calibrated floor"});
-  f.number("longitudinal_grip_coupling", longitudinal_grip_coupling, {"", 0, 1, "share of longitudinal acceleration charged to the friction circle"});
+  f.number("longitudinal_grip_coupling", longitudinal_grip_coupling,
+           {"", 0, 1, "share of longitudinal acceleration charged to the friction circle"});
   f.number("steering_max_left_rad", steering_max_left_rad, {"rad", 0.01, 1.5, "left lock"});
   f.number("steering_max_right_rad", steering_max_right_rad, {"rad", -1.5, -0.01, "right lock"});
   f.number("steering_rate_max_radps", steering_rate_max_radps, {"rad/s", 0.01, 100, "servo rate"});

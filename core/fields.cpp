@@ -173,7 +173,8 @@ class Describer final : public FieldVisitor {
     rows.push_back({prefix_ + std::string(name), value, "", "", std::string(doc)});
   }
   void choice(std::string_view name, int& index, std::span<const std::string_view> names, std::string_view doc) override {
-    rows.push_back({prefix_ + std::string(name), std::string(names[static_cast<std::size_t>(index)]), "", join(to_strings(names), " | "), std::string(doc)});
+    rows.push_back({prefix_ + std::string(name), std::string(names[static_cast<std::size_t>(index)]), "", join(to_strings(names), " | "),
+                    std::string(doc)});
   }
   void subtree(std::string_view name, Node& /*value*/, std::string_view doc) override {
     rows.push_back({prefix_ + std::string(name), "", "", "", std::string(doc)});

@@ -25,10 +25,10 @@ namespace pitwall {
 
 /// What a field means and may be: unit, allowed closed range, one sentence.
 struct FieldInfo {
-  std::string_view unit;
+  std::string_view unit = {};
   double min = -std::numeric_limits<double>::max();
   double max = std::numeric_limits<double>::max();
-  std::string_view doc;
+  std::string_view doc = {};
 };
 
 /// Sees each field of a struct once, in order. Implementations load, save, describe.

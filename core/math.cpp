@@ -149,7 +149,10 @@ Reduced reduce(double x) {
 Pair sine_kernel(Pair r) {
   const double x = r.high;
   const double z = x * x;
-  const double tail = z * (1.0 / 120 + z * (-1.0 / 5040 + z * (1.0 / 362880 + z * (-1.0 / 39916800 + z * (1.0 / 6227020800.0 + z * (-1.0 / 1307674368000.0 + z * (1.0 / 355687428096000.0)))))));
+  const double tail =
+      z * (1.0 / 120 +
+           z * (-1.0 / 5040 + z * (1.0 / 362880 + z * (-1.0 / 39916800 + z * (1.0 / 6227020800.0 + z * (-1.0 / 1307674368000.0 +
+                                                                                                        z * (1.0 / 355687428096000.0)))))));
   // x + x^3 (-1/6 + tail) + low * cos(x)
   const double cube = x * z;
   return quick_two_sum(x, cube * (-1.0 / 6 + tail) + r.low * (1.0 - 0.5 * z));
@@ -160,7 +163,13 @@ Pair cosine_kernel(Pair r) {
   const double x = r.high;
   const Pair z = two_product(x, x);
   const double zz = z.high;
-  const double tail = zz * zz * (1.0 / 24 + zz * (-1.0 / 720 + zz * (1.0 / 40320 + zz * (-1.0 / 3628800 + zz * (1.0 / 479001600.0 + zz * (-1.0 / 87178291200.0 + zz * (1.0 / 20922789888000.0 - zz * (1.0 / 6402373705728000.0))))))));
+  const double tail =
+      zz * zz *
+      (1.0 / 24 +
+       zz * (-1.0 / 720 +
+             zz * (1.0 / 40320 + zz * (-1.0 / 3628800 +
+                                       zz * (1.0 / 479001600.0 + zz * (-1.0 / 87178291200.0 + zz * (1.0 / 20922789888000.0 -
+                                                                                                    zz * (1.0 / 6402373705728000.0))))))));
   const Pair head = quick_two_sum(1.0, -0.5 * zz);
   return quick_two_sum(head.high, head.low + (tail - 0.5 * z.low - x * r.low));
 }
@@ -233,7 +242,9 @@ Pair log_pair(double x) {
   const Pair r = two_sum(scaled.high - 1.0, scaled.low);
   const Pair square = two_product(r.high, r.high);
   const double z = r.high;
-  const double tail = z * z * z * (1.0 / 3 + z * (-0.25 + z * (0.2 + z * (-1.0 / 6 + z * (1.0 / 7 + z * (-0.125 + z * (1.0 / 9 + z * (-0.1 + z * (1.0 / 11)))))))));
+  const double tail =
+      z * z * z *
+      (1.0 / 3 + z * (-0.25 + z * (0.2 + z * (-1.0 / 6 + z * (1.0 / 7 + z * (-0.125 + z * (1.0 / 9 + z * (-0.1 + z * (1.0 / 11)))))))));
   Pair result = add(r, {-0.5 * square.high, -0.5 * square.low - r.high * r.low});
   result = add(result, {tail, 0.0});
   result = add(minus_log, result);
@@ -252,10 +263,14 @@ SinCos sincos(double x) {
   const double s = r.high == 0.0 ? r.high : sum(sine_kernel(r));
   const double c = sum(cosine_kernel(r));
   switch (quadrant) {
-    case 0: return {s, c};
-    case 1: return {c, -s};
-    case 2: return {-s, -c};
-    default: return {-c, s};
+    case 0:
+      return {s, c};
+    case 1:
+      return {c, -s};
+    case 2:
+      return {-s, -c};
+    default:
+      return {-c, s};
   }
 }
 

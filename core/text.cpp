@@ -36,15 +36,22 @@ std::string lower(std::string_view text) {
   return result;
 }
 
+/// A leading plus off, for from_chars takes none; "+-1" keeps it and so stays no number.
+std::string_view without_plus(std::string_view text) {
+  if (text.size() >= 2 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  return text;
+}
+
 }  // namespace
 
 std::optional<double> parse_double(std::string_view text) {
-  text = trim(text);
-  if (text.starts_with('+')) text.remove_prefix(1);
-  const std::string name = lower(text);
-  if (name == ".nan") return std::numeric_limits<double>::quiet_NaN();
-  if (name == ".inf") return std::numeric_limits<double>::infinity();
-  if (name == "-.inf") return -std::numeric_limits<double>::infinity();
+  text = without_plus(trim(text));
+  const bool negative = text.starts_with('-');
+  const std::string name = lower(negative ? text.substr(1) : text);
+  if (!negative && (name == "nan" || name == ".nan")) return std::numeric_limits<double>::quiet_NaN();
+  if (name == "inf" || name == ".inf") return negative ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  // from_chars would also take "infinity" and "nan(1)".
+  if (name.empty() || name.find_first_not_of("0123456789.e+-") != std::string::npos) return std::nullopt;
   double value = 0.0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (status != std::errc{} || end != text.data() + text.size()) return std::nullopt;
@@ -52,8 +59,7 @@ std::optional<double> parse_double(std::string_view text) {
 }
 
 std::optional<std::int64_t> parse_int(std::string_view text) {
-  text = trim(text);
-  if (text.starts_with('+')) text.remove_prefix(1);
+  text = without_plus(trim(text));
   std::int64_t value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (status != std::errc{} || end != text.data() + text.size()) return std::nullopt;

@@ -11,8 +11,10 @@
 
 namespace pitwall {
 
-/// The whole text as a number ("1e-3", "-.5", "nan", ".inf" as YAML spells it); nothing if anything is left over.
+/// The whole text as a number ("1e-3", "-.5", "nan", "inf", ".nan" and ".inf" as YAML spells them); nothing if anything
+/// is left over, or if the number is too large or too small for a double.
 std::optional<double> parse_double(std::string_view text);
+/// The whole text as a decimal integer of 64 bits; nothing otherwise.
 std::optional<std::int64_t> parse_int(std::string_view text);
 
 /// Shortest text that reads back to the same bits; "nan", "inf", "-inf" for the others.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Occupancy maps as ROS map_server (nav2_map_server) defines them: an image, and a yaml that says how to read it. The
-// yaml decides: negate, mode (trinary, scale, raw), both thresholds, resolution and an origin with yaw.
+// yaml decides: negate, mode (trinary, scale, raw), both thresholds, resolution and an origin with yaw. README.md has
+// the rules, and the one place (pixels that are not opaque) where ours differ.
 #pragma once
 
 #include <cstdint>
@@ -71,5 +72,9 @@ struct LoadedMap {
 
 /// Loads a map yaml and the image it names (relative to the yaml). Unknown keys of other tools are tolerated.
 Result<LoadedMap> load_map(const std::filesystem::path& yaml_file);
+
+/// Writes `yaml_file` and, beside it, the picture `<stem>.pgm`, such that load_map gives the same map back to the bit:
+/// trinary (0, 205, 254) where the map holds only free, occupied and unknown, raw otherwise.
+Status save_map(const OccupancyMap& map, const std::filesystem::path& yaml_file);
 
 }  // namespace pitwall::tracks

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/hash.hpp"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <set>
+
+using namespace pitwall;
+
+namespace {
+
+template <class... Values>
+std::uint64_t hash_of(Values... values) {
+  Hash hash;
+  (hash.add(values), ...);
+  return hash.value();
+}
+
+}  // namespace
+
+TEST_CASE("the order of values matters") {
+  CHECK(hash_of(1.0, 2.0) != hash_of(2.0, 1.0));
+  CHECK(hash_of(std::string_view("a"), std::string_view("b")) != hash_of(std::string_view("b"), std::string_view("a")));
+}
+
+TEST_CASE("minus zero and zero differ, and so do float and double of one value") {
+  CHECK(hash_of(0.0) != hash_of(-0.0));
+  CHECK(hash_of(0.0F) != hash_of(-0.0F));
+  CHECK(hash_of(1.0F) != hash_of(1.0));
+}
+
+TEST_CASE("texts that meet at another place differ") {
+  CHECK(hash_of(std::string_view("ab"), std::string_view("c")) != hash_of(std::string_view("a"), std::string_view("bc")));
+  CHECK(hash_of(std::string_view("")) != Hash().value());
+  CHECK(hash_of(std::string_view("a")) != hash_of(std::string_view("a\0", 2)));
+  CHECK(hash_of(std::string_view("12345678")) != hash_of(std::string_view("123456789")));
+}
+
+TEST_CASE("each flipped bit of a word moves about half of the bits of the value") {
+  const std::uint64_t reference = hash_of(std::uint64_t{0x0123456789abcdef});
+  int flipped = 0;
+  std::set<std::uint64_t> values;
+  for (int bit = 0; bit < 64; ++bit) {
+    const std::uint64_t other = hash_of(std::uint64_t{0x0123456789abcdef} ^ (std::uint64_t{1} << bit));
+    flipped += std::popcount(reference ^ other);
+    values.insert(other);
+  }
+  CHECK(values.size() == 64);
+  CHECK(flipped > 64 * 28);
+  CHECK(flipped < 64 * 36);
+}
+
+TEST_CASE("words that the state equals do not vanish") {
+  // A run of zeros must depend on its length.
+  CHECK(hash_of(std::uint64_t{0}) != Hash().value());
+  CHECK(hash_of(std::uint64_t{0}, std::uint64_t{0}) != hash_of(std::uint64_t{0}));
+}
