@@ -15,7 +15,8 @@ class DistanceField {
  public:
   explicit DistanceField(const OccupancyMap& map);
 
-  /// Distance in metres from the centre of cell (i, j) to the centre of the nearest blocked cell; large where there is none.
+  /// Distance in metres from the centre of cell (i, j) to the centre of the nearest blocked cell, exact but for being rounded down to a
+  /// float; 1e9 cells where there is none. The cell must be inside.
   [[nodiscard]] double centre_distance_m(int i, int j) const;
   /// A distance in metres that no blocked cell square is nearer than, from any point of the map frame; 0 outside the map.
   /// At most 2 sqrt(2) cells below the true distance.
@@ -26,7 +27,8 @@ class DistanceField {
   int width_;
   int height_;
   double resolution_m_;
-  Pose2 inverse_origin_;
+  Vec2 origin_;
+  Vec2 axis_x_;  // of the grid frame, in the map frame
   std::vector<float> distance_cells_;
 };
 

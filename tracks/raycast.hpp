@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact ray casting on cell squares: a ray ends on the first edge of a blocked cell that it meets, found in double
-// precision, so that nothing is passed and nothing is invented. Between walls the walk leaps over boxes of free cells.
+// Exact ray casting on closed cell squares. In the grid frame a ray crosses the lines x = k at t = (k - x0) / dx and the
+// lines y = m at t = (m - y0) / dy; both sequences are monotone also as rounded, and merging them is the exact cell walk
+// (Amanatides and Woo, "A fast voxel traversal algorithm", Eurographics 1987, with nothing accumulated). Between walls the
+// walk leaps over square boxes of free cells, one table per quadrant of directions; since the place where a leap ends is
+// found from the same line crossings, no leap changes a bit of the result.
+//
+// Squares are closed, so what touches a blocked square hits it: a ray through a shared corner of blocked cells (diagonal
+// walls do not leak), a ray that grazes one corner, a ray along the edge of a wall. Outside the map nothing is blocked: a
+// ray from outside walks in.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -16,6 +24,7 @@ namespace pitwall::tracks {
 /// The beams of a scanner, as unit vectors in the sensor frame: beam i points at exactly
 /// angle_min + i * (fov / (count - 1)), first and last included.
 struct BeamFan {
+  /// At least 1 beam (a single one points at angle_min), angles finite and angle_max not below angle_min.
   BeamFan(double angle_min_rad, double angle_max_rad, int count);
   double angle_min_rad;
   double angle_increment_rad;
@@ -30,15 +39,35 @@ class RayCaster {
   [[nodiscard]] const OccupancyMap& map() const { return *map_; }
 
   /// Distance in metres from `origin_map` along the unit vector `direction_map` to the first blocked cell square; 0 from
-  /// within a blocked cell; +inf where the ray leaves the map or `max_range_m` first.
+  /// within or on the edge of a blocked square; +inf where there is none within `max_range_m` (inclusive) or before the
+  /// ray leaves the map, and for an origin or direction that is not finite.
   [[nodiscard]] double cast(Vec2 origin_map, Vec2 direction_map, double max_range_m) const;
 
-  /// cast() for every `stride`-th beam of the fan seen from `T_map_sensor`; out[i] belongs to beam i * stride.
+  /// cast() for every `stride`-th beam of the fan seen from `T_map_sensor`; out[i] belongs to beam i * stride, and beams
+  /// that do not exist are left out. `out` holds at least ceil(count / stride) values; stride is at least 1.
   void cast_fan(const Pose2& T_map_sensor, const BeamFan& fan, double max_range_m, std::span<double> out, int stride = 1) const;
 
  private:
+  /// Side, in cells and at most 255, of the largest free square box that has a cell as its nearest corner seen along a
+  /// quadrant of directions; 0 for blocked cells and for the frame of one cell that lies around the map.
+  using LeapTable = std::vector<std::uint8_t>;
+
+  [[nodiscard]] std::size_t cell_index(int i, int j) const {
+    return static_cast<std::size_t>(j + 1) * row_ + static_cast<std::size_t>(i + 1);
+  }
+  void fill_leaps(bool right, bool up);
+  // All in cells: `origin` neither touches a blocked square nor lies beyond kFarCells.
+  [[nodiscard]] double cast_cells(Vec2 origin, Vec2 direction, double limit) const;
+  [[nodiscard]] double along_line(Vec2 origin, Vec2 direction) const;
+  template <bool kRight, bool kUp>
+  [[nodiscard]] double walk(Vec2 origin, Vec2 direction, double limit) const;
+  [[nodiscard]] bool touches_blocked(Vec2 p) const;
+  [[nodiscard]] bool inside_closed(Vec2 p) const;
+
   std::shared_ptr<const OccupancyMap> map_;
-  std::vector<std::uint8_t> leap_;  // chessboard distance to the nearest blocked cell, in cells, at most 255
+  Vec2 axis_x_;  // of the grid frame, in the map frame
+  std::size_t row_;
+  std::array<LeapTable, 4> leap_;  // by (right ? 1 : 0) + (up ? 2 : 0); 4 bytes a cell
 };
 
 }  // namespace pitwall::tracks

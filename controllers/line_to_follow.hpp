@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a line follower is given besides its parameters: a line with speeds, and what is known of the map around it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+namespace pitwall::tracks {
+class DistanceField;
+class Path;
+class RayCaster;
+}  // namespace pitwall::tracks
+
+namespace pitwall::controllers {
+
+struct LineToFollow {
+  std::shared_ptr<const tracks::Path> path;
+  std::vector<double> speed_mps;                          ///< one per point of the path
+  std::shared_ptr<const tracks::RayCaster> rays;          ///< null: no map subtraction
+  std::shared_ptr<const tracks::DistanceField> distance;  ///< may be null
+  std::vector<double> free_right_m;                       ///< from the line to the wall, per point; may be empty
+  std::vector<double> free_left_m;                        ///< may be empty
+};
+
+}  // namespace pitwall::controllers

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/make.hpp"
+
+#include <array>
+
+#include "controllers/gap_follow.hpp"
+#include "core/text.hpp"
+
+namespace pitwall::controllers {
+
+namespace {
+
+using MadeController = Result<std::unique_ptr<Controller>>;
+
+struct Entry {
+  const char* name;
+  MadeController (*make)(const Node& parameters, const CarParameters& car, const LineToFollow* line);
+  std::vector<FieldDescription> (*describe)();
+};
+
+/// Parameters of `what`: the defaults, with what the map gives.
+template <class Parameters>
+Result<Parameters> load(const Node& node, std::string_view what) {
+  Parameters parameters;
+  if (node.is_null()) return parameters;
+  if (const Status status = load_fields(node, what, parameters); !status) return status.error();
+  return parameters;
+}
+
+MadeController make_gap_follow(const Node& node, const CarParameters& car, const LineToFollow* /*line*/) {
+  const auto parameters = load<GapFollowParameters>(node, "gap_follow");
+  if (!parameters) return parameters.error();
+  if (const Status status = validate(*parameters, car); !status) return status.error();
+  return MadeController(std::make_unique<GapFollow>(*parameters, car));
+}
+
+template <class Parameters>
+std::vector<FieldDescription> describe_defaults() {
+  return describe_fields(Parameters{});
+}
+
+constexpr std::array kEntries{
+    Entry{"gap_follow", make_gap_follow, describe_defaults<GapFollowParameters>},
+};
+
+const Entry* find(const std::string& name) {
+  for (const Entry& entry : kEntries) {
+    if (name == entry.name) return &entry;
+  }
+  return nullptr;
+}
+
+Error unknown(const std::string& name) {
+  const std::vector<std::string> known = names();
+  return Error{unknown_name("controller", name, known)};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Controller>> make(const std::string& name, const Node& parameters, const CarParameters& car,
+                                         const LineToFollow* line) {
+  const Entry* entry = find(name);
+  if (entry == nullptr) return unknown(name);
+  return entry->make(parameters, car, line);
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const Entry& entry : kEntries) all.emplace_back(entry.name);
+  return all;
+}
+
+Result<std::vector<FieldDescription>> describe(const std::string& name) {
+  const Entry* entry = find(name);
+  if (entry == nullptr) return unknown(name);
+  return entry->describe();
+}
+
+}  // namespace pitwall::controllers

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracks/raycast.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "core/check.hpp"
+
+namespace pitwall::tracks {
+namespace {
+
+constexpr double kNoReturn = std::numeric_limits<double>::infinity();
+// Coordinates in cells beyond which nothing is looked for; keeps conversions to int defined.
+constexpr double kFarCells = 1e9;
+// A row or column guessed from x0 + t dx is off by less than this (rounding: 4 units in the last place of 2^28 cells);
+// nearer to a line than this, the crossings decide.
+constexpr double kGuessMargin = 1e-6;
+// Below this a component of the direction cannot move any ray on the map by a bit.
+constexpr double kNoDirection = 1e-100;
+
+bool is_whole(double x) { return std::floor(x) == x; }
+
+// One coordinate of a ray. A cell is entered over its near line and left over its far one.
+template <bool kForward>
+struct Axis {
+  double start;
+  double direction;
+  double inverse;  // infinite for a ray across this axis
+
+  Axis(double from, double along) : start(from), direction(along), inverse(kForward ? 1.0 / std::fabs(along) : -1.0 / std::fabs(along)) {}
+
+  [[nodiscard]] double crossing(int line) const { return (static_cast<double>(line) - start) * inverse; }
+  static int near_line(int cell) { return kForward ? cell : cell + 1; }
+  static int far_line(int cell, int leap) { return kForward ? cell + leap : cell + 1 - leap; }
+  static int cell_behind(int line) { return kForward ? line : line - 1; }
+  static int ahead(int cell) { return kForward ? cell + 1 : cell - 1; }
+  static int back(int cell) { return kForward ? cell - 1 : cell + 1; }
+
+  // The cell of the start: on a line, the one that the ray moves into.
+  [[nodiscard]] int first_cell() const {
+    const double low = std::floor(start);
+    return static_cast<int>(!kForward && low == start ? low - 1.0 : low);
+  }
+
+  // Sets `cell` to the one entered before t and not left before t; returns whether it is left exactly at t.
+  [[nodiscard]] bool locate(double t, int& cell) const {
+    const double guess = start + t * direction;
+    cell = static_cast<int>(guess);  // towards 0, which is floor except where the margin sends it on
+    const double fraction = guess - static_cast<double>(cell);
+    if (fraction > kGuessMargin && fraction < 1.0 - kGuessMargin) return false;
+    while (!(crossing(near_line(cell)) < t)) cell = back(cell);
+    while (crossing(far_line(cell, 1)) < t) cell = ahead(cell);
+    return crossing(far_line(cell, 1)) == t;
+  }
+
+  // Where the ray enters the closed interval [0, size] from outside; -1 from inside, kNoReturn if never.
+  [[nodiscard]] double entry(int size) const {
+    if (start >= 0.0 && start <= static_cast<double>(size)) return -1.0;
+    const double t = crossing(kForward ? 0 : size);
+    return t > 0.0 ? t : kNoReturn;
+  }
+};
+
+}  // namespace
+
+BeamFan::BeamFan(double first_rad, double last_rad, int count)
+    : angle_min_rad(first_rad), angle_increment_rad(count > 1 ? (last_rad - first_rad) / (count - 1) : 0.0) {
+  PITWALL_CHECK(count >= 1 && std::isfinite(first_rad) && std::isfinite(last_rad) && last_rad >= first_rad, count, first_rad, last_rad);
+  directions.reserve(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    const bool last = i > 0 && i == count - 1;
+    const math::SinCos beam = math::sincos(last ? last_rad : first_rad + i * angle_increment_rad);
+    directions.push_back({beam.cos, beam.sin});
+  }
+}
+
+RayCaster::RayCaster(std::shared_ptr<const OccupancyMap> map) : map_(std::move(map)) {
+  PITWALL_CHECK(map_ != nullptr);
+  axis_x_ = unit_vector(map_->origin().yaw);
+  row_ = static_cast<std::size_t>(map_->width()) + 2;
+  for (const bool up : {false, true}) {
+    for (const bool right : {false, true}) fill_leaps(right, up);
+  }
+}
+
+// The largest free square with its near corner at a cell is one larger than the least of those at the three cells ahead.
+void RayCaster::fill_leaps(bool right, bool up) {
+  LeapTable& leap = leap_[(right ? 1U : 0U) + (up ? 2U : 0U)];
+  const int width = map_->width();
+  const int height = map_->height();
+  leap.assign(row_ * (static_cast<std::size_t>(height) + 2), 0);
+  const std::ptrdiff_t step_x = right ? 1 : -1;
+  const std::ptrdiff_t step_y = up ? static_cast<std::ptrdiff_t>(row_) : -static_cast<std::ptrdiff_t>(row_);
+  for (int n = 0; n < height; ++n) {
+    const int j = up ? height - 1 - n : n;
+    const int first = right ? width - 1 : 0;
+    std::uint8_t* here = leap.data() + cell_index(first, j);
+    const std::uint8_t* blocked = map_->blocked_cells().data() + static_cast<std::size_t>(j) * static_cast<std::size_t>(width) + first;
+    int beside = 0;
+    for (int m = 0; m < width; ++m) {
+      const int least = std::min({beside, int{here[step_y]}, int{here[step_y + step_x]}});
+      beside = *blocked != 0 ? 0 : std::min(255, least + 1);
+      *here = static_cast<std::uint8_t>(beside);
+      here -= step_x;
+      blocked -= step_x;
+    }
+  }
+}
+
+bool RayCaster::inside_closed(Vec2 p) const {
+  return p.x >= 0.0 && p.y >= 0.0 && p.x <= static_cast<double>(map_->width()) && p.y <= static_cast<double>(map_->height());
+}
+
+bool RayCaster::touches_blocked(Vec2 p) const {
+  if (!inside_closed(p)) return false;
+  const int i = static_cast<int>(p.x);
+  const int j = static_cast<int>(p.y);
+  for (int row = is_whole(p.y) ? j - 1 : j; row <= j; ++row) {
+    for (int column = is_whole(p.x) ? i - 1 : i; column <= i; ++column) {
+      if (map_->blocked(column, row)) return true;
+    }
+  }
+  return false;
+}
+
+// A ray along a grid line touches the cells on both sides of it all the way.
+double RayCaster::along_line(Vec2 origin, Vec2 direction) const {
+  const bool vertical = direction.x == 0.0;
+  const double start = vertical ? origin.y : origin.x;
+  const bool forward = (vertical ? direction.y : direction.x) > 0.0;
+  const int beside = static_cast<int>(vertical ? origin.x : origin.y);
+  const int last = (vertical ? map_->height() : map_->width()) - 1;
+  const int first = static_cast<int>(std::floor(start));
+  int cell = forward ? std::max(first, 0) : std::min(first, last);
+  for (; cell >= 0 && cell <= last; cell += forward ? 1 : -1) {
+    const bool hit = vertical ? map_->blocked(beside - 1, cell) || map_->blocked(beside, cell)
+                              : map_->blocked(cell, beside - 1) || map_->blocked(cell, beside);
+    if (hit) return forward ? static_cast<double>(cell) - start : start - static_cast<double>(cell + 1);
+  }
+  return kNoReturn;
+}
+
+template <bool kRight, bool kUp>
+double RayCaster::walk(Vec2 origin, Vec2 direction, double limit) const {
+  const Axis<kRight> x(origin.x, direction.x);
+  const Axis<kUp> y(origin.y, direction.y);
+  const std::uint8_t* const leap = leap_[(kRight ? 1U : 0U) + (kUp ? 2U : 0U)].data();
+  double t = 0.0;
+  int i = 0;
+  int j = 0;
+  if (inside_closed(origin)) {
+    i = x.first_cell();
+    j = y.first_cell();
+  } else {
+    const double t_x = x.entry(map_->width());
+    const double t_y = y.entry(map_->height());
+    t = std::max(t_x, t_y);
+    const Vec2 p = origin + t * direction;
+    if (!(t <= limit) || !(p.x > -1.0 && p.y > -1.0 && p.x < map_->width() + 1.0 && p.y < map_->height() + 1.0)) return kNoReturn;
+    i = kRight ? 0 : map_->width() - 1;
+    j = kUp ? 0 : map_->height() - 1;
+    if (t_x > t_y) {
+      const bool corner = y.locate(t, j);
+      if (corner && !map_->blocked(i, j)) j = Axis<kUp>::ahead(j);
+    } else if (t_y > t_x) {
+      const bool corner = x.locate(t, i);
+      if (corner && !map_->blocked(i, j)) i = Axis<kRight>::ahead(i);
+    }
+    if (!map_->inside(i, j)) return kNoReturn;
+  }
+  for (;;) {
+    const int side = leap[cell_index(i, j)];
+    if (side == 0) return map_->blocked(i, j) ? t : kNoReturn;
+    const int line_x = Axis<kRight>::far_line(i, side);
+    const int line_y = Axis<kUp>::far_line(j, side);
+    const double t_x = x.crossing(line_x);
+    const double t_y = y.crossing(line_y);
+    if (t_x < t_y) {
+      t = t_x;
+      i = Axis<kRight>::cell_behind(line_x);
+      if (y.locate(t, j)) {
+        if (map_->blocked(i, j)) return t;
+        j = Axis<kUp>::ahead(j);
+      }
+    } else if (t_y < t_x) {
+      t = t_y;
+      j = Axis<kUp>::cell_behind(line_y);
+      if (x.locate(t, i)) {
+        if (map_->blocked(i, j)) return t;
+        i = Axis<kRight>::ahead(i);
+      }
+    } else {
+      t = t_x;
+      i = Axis<kRight>::cell_behind(line_x);
+      j = Axis<kUp>::cell_behind(line_y);
+      if (map_->blocked(i, Axis<kUp>::back(j)) || map_->blocked(Axis<kRight>::back(i), j)) return t;
+    }
+    if (t > limit) return kNoReturn;
+  }
+}
+
+double RayCaster::cast_cells(Vec2 origin, Vec2 direction, double limit) const {
+  if (std::fabs(direction.x) < kNoDirection || std::fabs(direction.y) < kNoDirection) {
+    if (std::fabs(direction.x) < kNoDirection) direction.x = 0.0;
+    if (std::fabs(direction.y) < kNoDirection) direction.y = 0.0;
+    if (direction == Vec2{}) return kNoReturn;
+    if ((direction.x == 0.0 && is_whole(origin.x)) || (direction.y == 0.0 && is_whole(origin.y))) return along_line(origin, direction);
+  }
+  if (direction.y >= 0.0)
+    return direction.x >= 0.0 ? walk<true, true>(origin, direction, limit) : walk<false, true>(origin, direction, limit);
+  return direction.x >= 0.0 ? walk<true, false>(origin, direction, limit) : walk<false, false>(origin, direction, limit);
+}
+
+double RayCaster::cast(Vec2 origin_map, Vec2 direction_map, double max_range_m) const {
+  const Vec2 origin = map_->to_grid(origin_map);
+  const Vec2 direction{dot(axis_x_, direction_map), cross(axis_x_, direction_map)};
+  if (!(std::fabs(origin.x) < kFarCells && std::fabs(origin.y) < kFarCells)) return kNoReturn;
+  if (!std::isfinite(direction.x) || !std::isfinite(direction.y)) return kNoReturn;
+  if (touches_blocked(origin)) return 0.0;
+  const double range = map_->resolution_m() * cast_cells(origin, direction, max_range_m / map_->resolution_m() + 1.0);
+  return range <= max_range_m ? range : kNoReturn;
+}
+
+void RayCaster::cast_fan(const Pose2& T_map_sensor, const BeamFan& fan, double max_range_m, std::span<double> out, int stride) const {
+  PITWALL_CHECK(stride >= 1, stride);
+  const auto step = static_cast<std::size_t>(stride);
+  const std::size_t beams = (fan.directions.size() + step - 1) / step;
+  PITWALL_CHECK(out.size() >= beams, out.size(), beams);
+  const Vec2 origin = map_->to_grid(T_map_sensor.position());
+  const math::SinCos heading = math::sincos(T_map_sensor.yaw);
+  // One turn from the sensor to the grid frame.
+  const double c = axis_x_.x * heading.cos + axis_x_.y * heading.sin;
+  const double s = axis_x_.x * heading.sin - axis_x_.y * heading.cos;
+  const bool nowhere = !(std::fabs(origin.x) < kFarCells && std::fabs(origin.y) < kFarCells && std::isfinite(c) && std::isfinite(s));
+  if (nowhere || touches_blocked(origin)) {
+    std::fill_n(out.begin(), beams, nowhere ? kNoReturn : 0.0);
+    return;
+  }
+  const double resolution = map_->resolution_m();
+  const double limit = max_range_m / resolution + 1.0;
+  for (std::size_t k = 0; k < beams; ++k) {
+    const Vec2 beam = fan.directions[k * step];
+    const double range = resolution * cast_cells(origin, {c * beam.x - s * beam.y, s * beam.x + c * beam.y}, limit);
+    out[k] = range <= max_range_m ? range : kNoReturn;
+  }
+}
+
+}  // namespace pitwall::tracks
