@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/car.hpp"
@@ -33,7 +34,11 @@ struct Line {
 /// Reads a line file: `x, y, w_right, w_left` (header optional); the racing line `s; x; y; psi; kappa; vx; ax` with `;`
 /// or `,` (seven columns); or any file whose header names its columns (forzaeth). Psi that is 0 along +y is recognised
 /// against the points and turned. Errors name file and line number.
+/// A closed line that ends on its first point again (within a hundredth of the spacing) loses that point. A speed column
+/// of zeros counts as none.
 Result<Line> load_line(const std::filesystem::path& file, bool closed = true);
+/// load_line on text in memory; `name` stands for the file.
+Result<Line> parse_line(std::string_view text, const std::string& name, bool closed = true);
 
 struct Track {
   std::string name;

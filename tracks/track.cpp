@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracks/track.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/hash.hpp"
+#include "core/text.hpp"
+
+namespace pitwall::tracks {
+namespace {
+
+// Beyond this a wall is of no interest to a 1:10 car; it bounds the search where a map has no walls nearby.
+constexpr double kFarthest = 10.0;
+
+void add(Hash& hash, const std::vector<double>& values) {
+  hash.add(std::uint64_t{values.size()});
+  for (const double value : values) hash.add(value);
+}
+
+void add(Hash& hash, const std::optional<Line>& line) {
+  hash.add(std::uint64_t{line ? 1U : 0U});
+  if (!line) return;
+  hash.add(std::uint64_t{line->path.closed() ? 1U : 0U});
+  hash.add(std::uint64_t{line->path.size()});
+  for (const Vec2 p : line->path.points()) {
+    hash.add(p.x);
+    hash.add(p.y);
+  }
+  add(hash, line->width_right_m);
+  add(hash, line->width_left_m);
+  add(hash, line->heading_rad);
+  add(hash, line->speed_mps);
+}
+
+}  // namespace
+
+std::uint64_t Track::content_hash() const {
+  Hash hash;
+  hash.add(map->content_hash());
+  add(hash, centre);
+  add(hash, race);
+  return hash.value();
+}
+
+LineClearance smallest_clearance(const OccupancyMap& map, const DistanceField& distance_field, const Path& path) {
+  const double step = 0.5 * map.resolution_m();
+  // How far lower_bound_m may lie below the truth, and a cell more for its rounding.
+  const double slack = (2.0 * std::sqrt(2.0) + 1.0) * map.resolution_m();
+  LineClearance best{std::numeric_limits<double>::infinity(), 0.0, path.points().front()};
+  for (std::size_t i = 0; i < path.segments(); ++i) {
+    const Vec2 from = path.points()[i];
+    const Vec2 to = path.points()[(i + 1) % path.size()];
+    const double length = distance(from, to);
+    const double pieces = std::max(1.0, std::ceil(length / step));
+    for (double k = 0.0; k < pieces; k += 1.0) {
+      const Vec2 p = from + (k / pieces) * (to - from);
+      const double bound = distance_field.lower_bound_m(p);
+      if (bound >= best.clearance_m) continue;
+      const Vec2 cell = map.to_grid(p);
+      const bool on_map = cell.x >= 0.0 && cell.y >= 0.0 && cell.x < map.width() && cell.y < map.height();
+      const double limit = std::min(best.clearance_m, on_map ? bound + slack : kFarthest);
+      const double clearance = clearance_m(map, p, limit);
+      if (clearance < best.clearance_m) best = {clearance, path.s_of(i) + k / pieces * length, p};
+    }
+  }
+  return best;
+}
+
+std::optional<std::string> clearance_warning(const Track& track, const Line& line, const std::string& line_name, double half_width_m) {
+  const LineClearance nearest = smallest_clearance(*track.map, *track.distance, line.path);
+  if (nearest.clearance_m >= half_width_m) return std::nullopt;
+  return line_name + " of " + track.name + ": " + format_number(nearest.clearance_m, 3) +
+         " m from the wall at s = " + format_number(nearest.s_m, 5) + " m (" + format_number(nearest.where.x, 5) + ", " +
+         format_number(nearest.where.y, 5) + "): nearer than half the car (" + format_number(half_width_m, 3) + " m)";
+}
+
+}  // namespace pitwall::tracks
