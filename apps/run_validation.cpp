@@ -73,8 +73,8 @@ int run(const Arguments& arguments) {
 
   scenarios::Report report;
   report.planned = static_cast<std::int64_t>(runs->size());
-  report.seed = runs->front().scenario.seed;
-  report.fidelity_profile = std::string(plant::kFidelities[static_cast<std::size_t>(runs->front().scenario.fidelity)]);
+  report.seed = runs->front().scenario.world.seed;
+  report.fidelity_profile = std::string(plant::kFidelityNames[static_cast<std::size_t>(runs->front().scenario.fidelity)]);
   report.car = runs->front().scenario.car;
   report.unmeasured_parameters = runs->front().profile.stock_names();
   report.parameters_total = static_cast<std::int64_t>(runs->front().profile.entries.size());
@@ -151,7 +151,7 @@ int main(int argc, char** argv) {
     return listed ? program::kPassed : program::bad_input(listed.error());
   }
   if (!fidelity.empty()) {
-    const auto chosen = program::choose("--fidelity", fidelity, plant::kFidelities);
+    const auto chosen = program::choose("--fidelity", fidelity, plant::kFidelityNames);
     if (!chosen) return program::bad_input(chosen.error());
     options.fidelity = static_cast<plant::Fidelity>(*chosen);
   }
@@ -160,7 +160,7 @@ int main(int argc, char** argv) {
     if (!chosen) return program::bad_input(chosen.error());
     options.raceline = static_cast<scenarios::LineChoice>(*chosen);
   }
-  options.car = car_choice(car);
+  options.car = apps::chosen_car(car.empty() ? std::nullopt : std::optional(car));
   if (arguments.resolved.empty()) {
     arguments.resolved = arguments.output.empty() ? "run_validation.resolved" : std::filesystem::path(arguments.output).replace_extension(".resolved").string();
   }

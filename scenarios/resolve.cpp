@@ -104,7 +104,7 @@ Result<ResolvedRun> close(Scenario scenario, const std::shared_ptr<const tracks:
   Status status = load_fields(scenario.car_parameters, scenario.id + ".car_parameters", run.parameters);
   if (!status) return status.error();
   scenario.car_parameters = save_fields(run.parameters);
-  if (scenario.surface_friction <= 0.0) scenario.surface_friction = run.parameters.surface_friction;
+  if (scenario.world.surface_friction <= 0.0) scenario.world.surface_friction = run.parameters.surface_friction;
   Result<std::vector<CarSpec>> cars = load_cars(scenario);
   if (!cars) return cars.error();
   run.cars = *std::move(cars);
@@ -164,11 +164,11 @@ Result<std::vector<ResolvedRun>> resolve(const ValidationOptions& options) {
     } else if (options.quick || open.tracks == OnTracks::kFirst) {
       on.resize(1);
     }
-    const std::int64_t first_seed = options.seed.value_or(open.seed);
+    const std::int64_t first_seed = options.seed.value_or(open.world.seed);
     for (std::int64_t seed = first_seed; seed < first_seed + options.repeat_seeds; ++seed) {
       for (const std::string& track_name : on) {
         Scenario scenario = open;
-        scenario.seed = seed;
+        scenario.world.seed = seed;
         scenario.track = track_name;
         if (options.timeout_s) scenario.timeout_s = *options.timeout_s;
         if (options.fidelity) scenario.fidelity = *options.fidelity;

@@ -32,11 +32,9 @@ void Scenario::fields(FieldVisitor& f) {
   f.text("track", track, "track argument; empty: from --tracks");
   f.text("track_hash", track_hash, "contents of map and lines; set in a resolved scenario");
   f.enumeration("raceline", raceline, kLineChoices, "line that is followed");
-  f.enumeration("fidelity", fidelity, plant::kFidelities, "how much of the real car is simulated");
+  f.enumeration("fidelity", fidelity, plant::kFidelityNames, "how much of the real car is simulated");
   f.text("car", car, "car profile; empty: from --car");
-  f.integer("seed", seed, {"", 0, 9007199254740992.0, "of every random stream"});
   f.number("timeout_s", timeout_s, {"s", 0.1, 1e6, "simulated time a run may take"});
-  f.number("surface_friction", surface_friction, {"", 0, 3, "friction of the floor; 0: the one the car was calibrated on"});
   f.nested("speed", speed);
   f.nested("world", world);
   f.nested("criteria", criteria);

@@ -57,11 +57,9 @@ struct Scenario {
   plant::Fidelity fidelity = plant::Fidelity::kCar;
   std::string car;  ///< profile; empty: open
   Node car_parameters = Node::map();  ///< over the profile's; all of them once resolved
-  std::int64_t seed = 12345;
   double timeout_s = 240.0;
-  double surface_friction = 0.0;  ///< 0: the floor the car was calibrated on
   tracks::SpeedLimits speed;
-  sim::WorldSettings world;
+  sim::WorldSettings world;  ///< with the seed and the floor's friction
   Criteria criteria;
   Node cars = Node::map();  ///< name -> CarSpec, the car under test first
   std::vector<Node> controllers;  ///< parameters, in the order of controllers::names()
