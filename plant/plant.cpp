@@ -53,15 +53,11 @@ Status refuse_nonsense(const CarParameters& car, const Options& options, const S
     return Error{"car.cog_height_m = " + format_number(model.cog_height, 5) + ": the car would tip over at " + format_number(a_max, 4) +
                  " m/s^2; allowed: below " + format_number(kGravity * least_arm / a_max, 4) + " m"};
   }
-  for (const bool reverse : {false, true}) {
-    const double ceiling = reverse ? -car.speed_min_mps : car.speed_max_mps;
-    const double critical = critical_speed(model, reverse);
-    if (critical <= ceiling) {
-      return Error{"car.cornering_stiffness_front = " + format_number(model.stiffness_front, 5) + " against cornering_stiffness_rear = " +
-                   format_number(model.stiffness_rear, 5) + ": no stable straight " + (reverse ? "reversing" : "driving") + " above " +
-                   format_number(critical, 4) + " m/s, and " + (reverse ? "speed_min_mps" : "speed_max_mps") + " is " +
-                   format_number(reverse ? car.speed_min_mps : car.speed_max_mps, 4)};
-    }
+  const double critical = critical_speed(model, false);
+  if (critical <= car.speed_max_mps) {
+    return Error{"car.cornering_stiffness_front = " + format_number(model.stiffness_front, 5) +
+                 " against cornering_stiffness_rear = " + format_number(model.stiffness_rear, 5) + ": no stable straight driving above " +
+                 format_number(critical, 4) + " m/s, and speed_max_mps is " + format_number(car.speed_max_mps, 4)};
   }
   const double step = longest_step(car, options, model);
   if (step < kShortestStep_s) {

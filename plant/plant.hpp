@@ -109,7 +109,7 @@ class DelayLine {
 /// One car. A plain value: a copy is a snapshot. Nothing allocates after make().
 class Plant {
  public:
-  /// Refuses, by name, a car out of range, one that tips over, one that is unstable within its own speed range, and a
+  /// Refuses, by name, a car out of range, one that tips over, one with no stable straight driving below its top speed, and a
   /// surface friction outside [0.01, 3].
   static Result<Plant> make(const CarParameters& car, const Options& options, double surface_friction);
 
