@@ -16,6 +16,7 @@ struct Entry {
   const char* name;
   MadeController (*make)(const Node& parameters, const CarParameters& car, const LineToFollow* line);
   std::vector<FieldDescription> (*describe)();
+  Result<Node> (*complete)(const Node& parameters, std::string_view what);
 };
 
 /// Parameters of `what`: the defaults, with what the map gives.
@@ -39,8 +40,15 @@ std::vector<FieldDescription> describe_defaults() {
   return describe_fields(Parameters{});
 }
 
+template <class Parameters>
+Result<Node> complete(const Node& node, std::string_view what) {
+  const auto parameters = load<Parameters>(node, what);
+  if (!parameters) return parameters.error();
+  return save_fields(*parameters);
+}
+
 constexpr std::array kEntries{
-    Entry{"gap_follow", make_gap_follow, describe_defaults<GapFollowParameters>},
+    Entry{"gap_follow", make_gap_follow, describe_defaults<GapFollowParameters>, complete<GapFollowParameters>},
 };
 
 const Entry* find(const std::string& name) {
@@ -62,6 +70,12 @@ Result<std::unique_ptr<Controller>> make(const std::string& name, const Node& pa
   const Entry* entry = find(name);
   if (entry == nullptr) return unknown(name);
   return entry->make(parameters, car, line);
+}
+
+Result<Node> complete_parameters(const std::string& name, const Node& parameters) {
+  const Entry* entry = find(name);
+  if (entry == nullptr) return unknown(name);
+  return entry->complete(parameters, name);
 }
 
 std::vector<std::string> names() {
