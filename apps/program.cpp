@@ -10,7 +10,7 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 
-namespace pitwall::program {
+namespace pitwall::apps {
 namespace {
 
 std::vector<std::string> flags_of(const CLI::App& app) {
@@ -66,4 +66,4 @@ int guarded(const std::function<int()>& body) {
   }
 }
 
-}  // namespace pitwall::program
+}  // namespace pitwall::apps

@@ -14,7 +14,7 @@ namespace CLI {
 class App;
 }
 
-namespace pitwall::program {
+namespace pitwall::apps {
 
 inline constexpr int kPassed = 0;
 inline constexpr int kFailed = 1;
@@ -36,4 +36,4 @@ Result<int> choose(std::string_view flag, const std::string& value, std::span<co
 /// Runs `body`; whatever is thrown becomes a message and kInternalError.
 int guarded(const std::function<int()>& body);
 
-}  // namespace pitwall::program
+}  // namespace pitwall::apps

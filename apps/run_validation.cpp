@@ -69,7 +69,7 @@ Status write_resolved(const std::filesystem::path& folder, const scenarios::Reso
 
 int run(const Arguments& arguments) {
   const auto runs = scenarios::resolve(arguments.options);
-  if (!runs) return program::bad_input(runs.error());
+  if (!runs) return apps::bad_input(runs.error());
 
   scenarios::Report report;
   report.planned = static_cast<std::int64_t>(runs->size());
@@ -95,19 +95,19 @@ int run(const Arguments& arguments) {
   };
   const int jobs = arguments.jobs > 0 ? arguments.jobs : scenarios::default_jobs();
   const Status status = scenarios::run_all(*runs, jobs, g_stop, on_finished);
-  if (!status) return program::bad_input(status.error());
+  if (!status) return apps::bad_input(status.error());
   report.interrupted = g_stop;
 
   std::printf("%s\n", arguments.json ? scenarios::json_summary(report).c_str() : scenarios::human_summary(report).c_str());
   if (written.ok() && !arguments.output.empty()) written = write_file(arguments.output, scenarios::json_report(report));
   if (written.ok() && !arguments.junit.empty()) written = write_file(arguments.junit, scenarios::junit_xml(report));
-  if (!written) return program::bad_input(written.error());
+  if (!written) return apps::bad_input(written.error());
   if (!arguments.output.empty()) log::info("wrote report " + arguments.output);
   if (!arguments.junit.empty()) log::info("wrote JUnit " + arguments.junit);
   if (!arguments.resolved.empty() && !report.results.empty()) log::info("wrote resolved scenarios to " + arguments.resolved + "/");
 
-  if (report.interrupted) return program::kInterrupted;
-  return report.passed() && !diverged ? program::kPassed : program::kFailed;
+  if (report.interrupted) return apps::kInterrupted;
+  return report.passed() && !diverged ? apps::kPassed : apps::kFailed;
 }
 
 }  // namespace
@@ -141,28 +141,28 @@ int main(int argc, char** argv) {
   app.add_flag("--json", arguments.json, "one JSON object a line instead of text");
   app.add_flag("--list", arguments.list, "print the scenarios, tracks and cars that ship, and stop");
   app.add_flag("--quiet", arguments.quiet, "only warnings and errors on stderr");
-  if (const auto code = program::parse(app, argc, argv)) return *code;
+  if (const auto code = apps::parse(app, argc, argv)) return *code;
   log::set_quiet(arguments.quiet);
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
 
   if (arguments.list) {
     const Status listed = print_list(options.data);
-    return listed ? program::kPassed : program::bad_input(listed.error());
+    return listed ? apps::kPassed : apps::bad_input(listed.error());
   }
   if (!fidelity.empty()) {
-    const auto chosen = program::choose("--fidelity", fidelity, plant::kFidelityNames);
-    if (!chosen) return program::bad_input(chosen.error());
+    const auto chosen = apps::choose("--fidelity", fidelity, plant::kFidelityNames);
+    if (!chosen) return apps::bad_input(chosen.error());
     options.fidelity = static_cast<plant::Fidelity>(*chosen);
   }
   if (!raceline.empty()) {
-    const auto chosen = program::choose("--raceline", raceline, scenarios::kLineChoices);
-    if (!chosen) return program::bad_input(chosen.error());
+    const auto chosen = apps::choose("--raceline", raceline, scenarios::kLineChoices);
+    if (!chosen) return apps::bad_input(chosen.error());
     options.raceline = static_cast<scenarios::LineChoice>(*chosen);
   }
   options.car = apps::chosen_car(car.empty() ? std::nullopt : std::optional(car));
   if (arguments.resolved.empty()) {
     arguments.resolved = arguments.output.empty() ? "run_validation.resolved" : std::filesystem::path(arguments.output).replace_extension(".resolved").string();
   }
-  return program::guarded([&] { return run(arguments); });
+  return apps::guarded([&] { return run(arguments); });
 }
