@@ -62,6 +62,7 @@ Result<Entry> entry_of(const std::string& id, const std::string& name, const Nod
   const Known* expected = find_known(known, name);
   if (expected == nullptr) {
     std::vector<std::string> names;
+    names.reserve(known.size());
     for (const Known& k : known) names.push_back(key_of(id, k.name));
     return Error{node.where() + ": " + unknown_name("key", key, names)};
   }
@@ -121,11 +122,11 @@ Status read_values(CarProfile& profile, const std::vector<Known>& known) {
   for (const Entry& entry : profile.entries) {
     if (entry.name != kSerials) (find_known(known, entry.name)->hardware ? hardware : parameters).set(entry.name, entry.value);
   }
-  if (const Status status = load_fields(parameters, profile.id, profile.parameters); !status) return status;
+  if (Status status = load_fields(parameters, profile.id, profile.parameters); !status) return status;
   const Entry* serials = profile.find(kSerials);
   if (serials == nullptr) return {};
   profile.hardware.emplace();
-  if (const Status status = load_fields(hardware, profile.id, *profile.hardware); !status) return status;
+  if (Status status = load_fields(hardware, profile.id, *profile.hardware); !status) return status;
   if (profile.hardware->servo_gain_per_rad == 0.0 || profile.hardware->vesc_speed_sign == 0) {
     const std::string_view name = profile.hardware->servo_gain_per_rad == 0.0 ? "servo_gain_per_rad" : "vesc_speed_sign";
     return Error{profile.find(name)->value.where() + ": " + key_of(profile.id, name) + " = 0: must not be zero"};

@@ -24,6 +24,7 @@ void SafetyParameters::fields(FieldVisitor& f) {
   f.number("forward_stop_fov_rad", forward_stop_fov_rad, {"rad", 0.1745, 3.1416, "full angle that counts as ahead"});
   f.number("escape_creep_speed_mps", escape_creep_speed_mps, {"m/s", 0.05, 1, "highest speed nearer than the forward clearance"});
   f.number("stopping_decel_mps2", stopping_decel_mps2, {"m/s^2", 0.5, 12, "deceleration that the car is trusted to achieve"});
+  f.number("stopping_response_s", stopping_response_s, {"s", 0, 1, "lag of the speed loop; the car's scan and command delays are added"});
   f.flag("enable_ttc", enable_ttc, "stop on a short time to collision");
   f.number("ttc_threshold_s", ttc_threshold_s, {"s", 0.1, 2, "time to collision that stops"});
   f.number("ttc_path_margin_m", ttc_path_margin_m, {"m", 0, 0.5, "added to half the car on both sides of the swept arc"});
@@ -56,7 +57,10 @@ Status validate(const SafetyParameters& p, const CarParameters& car, std::string
 }
 
 SafetyStage::SafetyStage(const SafetyParameters& parameters, const CarParameters& car)
-    : parameters_(parameters), wheelbase_m_(car.wheelbase_m), half_band_m_(0.5 * car.width_m + parameters.ttc_path_margin_m) {}
+    : parameters_(parameters),
+      wheelbase_m_(car.wheelbase_m),
+      half_band_m_(0.5 * car.width_m + parameters.ttc_path_margin_m),
+      response_s_(parameters.stopping_response_s + car.speed_delay_s + car.lidar_delay_s) {}
 
 double SafetyStage::effective_speed_mps(const SafetyMotion& motion) const {
   const double measured = std::abs(motion.measured_mps);
@@ -66,7 +70,12 @@ double SafetyStage::effective_speed_mps(const SafetyMotion& motion) const {
 }
 
 double SafetyStage::stopping_speed_mps(double distance_m) const {
-  return distance_m > 0.0 ? std::sqrt(2.0 * parameters_.stopping_decel_mps2 * distance_m) : 0.0;
+  if (!(distance_m > 0.0)) return 0.0;
+  if (std::isinf(distance_m)) return distance_m;
+  const double lost = parameters_.stopping_decel_mps2 * response_s_;
+  // The root of v^2 + 2 lost v - 2 a d = 0 in the form that does not cancel.
+  const double square = 2.0 * parameters_.stopping_decel_mps2 * distance_m;
+  return square / (lost + std::sqrt(lost * lost + square));
 }
 
 NearestBeam SafetyStage::time_to_collision(const ScanView& scan, double speed_mps, double steering_rad) const {

@@ -8,11 +8,13 @@
 //   collision        car_width / 2 + ttc_path_margin of the arc that the rear axle will drive at the commanded steering:
 //                    ttc = (range - boundary) / (v cos(bearing)); <= ttc_threshold: stop ttc_brake
 //   forward          smallest free distance within +-forward_stop_fov/2, unknown beams believed as ScanView::depth_m says;
-//   clearance        <= forward_stop_clearance: creep at min(escape_creep_speed, sqrt(2 a (free - reserve))), with
+//   clearance        <= forward_stop_clearance: creep at min(escape_creep_speed, stop(free - reserve)), with
 //                    reserve = max(emergency_stop_clearance, forward_stop_clearance / 2); none left: stop forward_stop
-//   ceiling          otherwise sqrt(2 a (free - forward_stop_clearance))
+//   ceiling          otherwise stop(free - forward_stop_clearance)
 //
-// a is stopping_decel: what the car is trusted to achieve, not the ramp of the command.
+// stop(d) is the speed v from which the car stops within d: v t + v^2 / (2 a) = d, with a = stopping_decel (what the car is
+// trusted to achieve, not the ramp of the command) and t = stopping_response plus the car's scan and command delays. The
+// reference has t = 0; with 0.125 s of delay that touches the end of every second dead end.
 #pragma once
 
 #include <limits>
@@ -30,6 +32,7 @@ struct SafetyParameters {
   double forward_stop_fov_rad = math::kPi / 3.0;  ///< full angle
   double escape_creep_speed_mps = 0.25;
   double stopping_decel_mps2 = 3.0;
+  double stopping_response_s = 0.10;  ///< lag of the speed loop; the car's scan and command delays are added to it
   bool enable_ttc = true;
   double ttc_threshold_s = 0.35;
   double ttc_path_margin_m = 0.05;
@@ -76,7 +79,7 @@ class SafetyStage {
 
   /// The speed time to collision is computed with: |measured|, or near a standstill the fresh command if it is larger.
   [[nodiscard]] double effective_speed_mps(const SafetyMotion& motion) const;
-  /// sqrt(2 a distance): the highest speed from which the car stops within `distance_m`; 0 for none.
+  /// The highest speed from which the car stops within `distance_m`: v t + v^2 / (2 a) = distance; 0 for none.
   [[nodiscard]] double stopping_speed_mps(double distance_m) const;
   [[nodiscard]] const SafetyParameters& parameters() const { return parameters_; }
 
@@ -86,6 +89,7 @@ class SafetyStage {
   SafetyParameters parameters_;
   double wheelbase_m_;
   double half_band_m_;
+  double response_s_;
 };
 
 }  // namespace pitwall::controllers

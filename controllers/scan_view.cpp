@@ -116,8 +116,8 @@ void ScanView::believe() {
 }
 
 BeamWindow ScanView::window(double centre_rad, double half_width_rad) const {
-  // The slack keeps a beam that lies on the edge inside on both sides, whatever the last bit says.
-  constexpr double kSlack = 1e-9;
+  // A thousandth of a beam keeps those that lie on the edge inside on both sides, whatever float32 made of angle_min.
+  constexpr double kSlack = 1e-3;
   const double low = std::ceil(index_of(centre_rad - half_width_rad) - kSlack);
   const double high = std::floor(index_of(centre_rad + half_width_rad) + kSlack);
   const double last = static_cast<double>(size_) - 1.0;

@@ -21,9 +21,9 @@ template <class... Values>
 }  // namespace pitwall::detail
 
 /// PITWALL_CHECK(condition, values...): aborts with the values printed unless the condition holds.
-#define PITWALL_CHECK(condition, ...)                                                                         \
-  do {                                                                                                        \
-    if (!(condition)) {                                                                                       \
+#define PITWALL_CHECK(condition, ...)                                                                  \
+  do {                                                                                                 \
+    if (!(condition)) {                                                                                \
       ::pitwall::detail::check_failed_with(__FILE__, __LINE__, #condition __VA_OPT__(, ) __VA_ARGS__); \
-    }                                                                                                         \
+    }                                                                                                  \
   } while (false)

@@ -82,8 +82,8 @@ struct Command {
   float speed_mps = 0.0F;
   Reason reason = Reason::kDrive;
   Layer layer = Layer::kLaw;
-  std::int32_t beam = -1;        ///< index of the beam that decided, or -1
-  float ttc_s = INFINITY;        ///< time to collision that decided, or +inf
+  std::int32_t beam = -1;  ///< index of the beam that decided, or -1
+  float ttc_s = INFINITY;  ///< time to collision that decided, or +inf
 };
 
 /// When a controller wants to be called.

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/check.hpp"
 #include "core/text.hpp"
 
 namespace pitwall::detail {
@@ -11,10 +12,16 @@ namespace {
 bool bounded_below(const FieldInfo& info) { return info.min > -std::numeric_limits<double>::max(); }
 bool bounded_above(const FieldInfo& info) { return info.max < std::numeric_limits<double>::max(); }
 
+/// As people write it where that is the very bound, else with all digits.
+std::string bound_text(double bound) {
+  const std::string text = format_number(bound, 6);
+  return parse_double(text) == bound ? text : format_exact(bound);
+}
+
 std::string range_text(const FieldInfo& info) {
   if (!bounded_below(info) && !bounded_above(info)) return "";
-  const std::string low = bounded_below(info) ? format_number(info.min, 6) : "";
-  const std::string high = bounded_above(info) ? format_number(info.max, 6) : "";
+  const std::string low = bounded_below(info) ? bound_text(info.min) : "";
+  const std::string high = bounded_above(info) ? bound_text(info.max) : "";
   return low + " .. " + high;
 }
 
@@ -28,6 +35,11 @@ std::string allowed_text(const FieldInfo& info) {
 bool in_range(double value, const FieldInfo& info) { return std::isfinite(value) && value >= info.min && value <= info.max; }
 
 std::vector<std::string> to_strings(std::span<const std::string_view> names) { return {names.begin(), names.end()}; }
+
+std::string choice_name(std::string_view field, int index, std::span<const std::string_view> names) {
+  PITWALL_CHECK(index >= 0 && static_cast<std::size_t>(index) < names.size(), field, index);
+  return std::string(names[static_cast<std::size_t>(index)]);
+}
 
 /// Reads the fields that a map holds, keeps the first complaint, and knows afterwards which keys nobody asked for.
 class Loader final : public FieldVisitor {
@@ -48,7 +60,8 @@ class Loader final : public FieldVisitor {
     if (found == nullptr) return;
     const auto parsed = found->is_scalar() ? parse_int(found->scalar) : std::nullopt;
     if (!parsed || !in_range(static_cast<double>(*parsed), info)) {
-      return complain_value(*found, name, "a whole number, " + allowed_text(info));
+      return complain_value(*found, name,
+                            bounded_below(info) || bounded_above(info) ? "a whole number, " + allowed_text(info) : "a whole number");
     }
     value = *parsed;
   }
@@ -141,7 +154,7 @@ class Saver final : public FieldVisitor {
   void flag(std::string_view name, bool& value, std::string_view /*doc*/) override { put(name, value ? "true" : "false"); }
   void text(std::string_view name, std::string& value, std::string_view /*doc*/) override { put(name, value); }
   void choice(std::string_view name, int& index, std::span<const std::string_view> names, std::string_view /*doc*/) override {
-    put(name, std::string(names[static_cast<std::size_t>(index)]));
+    put(name, choice_name(name, index, names));
   }
   void subtree(std::string_view name, Node& value, std::string_view /*doc*/) override { node.set(std::string(name), value); }
   void group(std::string_view name, const std::function<void(FieldVisitor&)>& visit_group) override {
@@ -173,8 +186,7 @@ class Describer final : public FieldVisitor {
     rows.push_back({prefix_ + std::string(name), value, "", "", std::string(doc)});
   }
   void choice(std::string_view name, int& index, std::span<const std::string_view> names, std::string_view doc) override {
-    rows.push_back({prefix_ + std::string(name), std::string(names[static_cast<std::size_t>(index)]), "", join(to_strings(names), " | "),
-                    std::string(doc)});
+    rows.push_back({prefix_ + std::string(name), choice_name(name, index, names), "", join(to_strings(names), " | "), std::string(doc)});
   }
   void subtree(std::string_view name, Node& /*value*/, std::string_view doc) override {
     rows.push_back({prefix_ + std::string(name), "", "", "", std::string(doc)});

@@ -123,7 +123,7 @@ TEST_CASE("check_fields finds what code set out of range") {
   value.inner.gain = 2.0;
   const Status status = check_fields("outer", value);
   REQUIRE_FALSE(status.ok());
-  CHECK(status.error().message.find("outer.inner.gain = 2: allowed: 0 .. 1 1/s") != std::string::npos);
+  CHECK(status.error().message == "(in code): outer.inner.gain = 2: allowed: 0 .. 1 1/s");
 }
 
 TEST_CASE("describe lists every field with unit, range and sentence") {
@@ -138,4 +138,30 @@ TEST_CASE("describe lists every field with unit, range and sentence") {
   CHECK(rows[3].range == "true | false");
   CHECK(rows[5].range == "slow | fast");
   CHECK(rows[6].name == "inner.gain");
+}
+
+TEST_CASE("an integer without bounds asks for a whole number, and an exact bound is shown exactly") {
+  struct Counts {
+    std::int64_t any = 0;
+    double big = 1.0;
+    void fields(FieldVisitor& f) {
+      f.integer("any", any, {.doc = "any"});
+      f.number("big", big, {"", 0.0, 12345678.0, "big"});
+    }
+  };
+  Counts counts;
+  CHECK(load_fields(parse_yaml("any: 1.5", "f").value(), "c", counts).error().message == "f:1: c.any = 1.5: a whole number");
+  CHECK(load_fields(parse_yaml("any: -9223372036854775808", "f").value(), "c", counts).ok());
+  CHECK(load_fields(parse_yaml("big: 2e7", "f").value(), "c", counts).error().message == "f:1: c.big = 2e7: allowed: 0 .. 12345678");
+}
+
+TEST_CASE("a subtree is kept as it stands") {
+  struct Holder {
+    Node tree;
+    void fields(FieldVisitor& f) { f.subtree("tree", tree, "whatever another reader knows"); }
+  };
+  Holder holder;
+  REQUIRE(load_fields(parse_yaml("tree: {a: [1, 2]}", "f").value(), "h", holder).ok());
+  CHECK(holder.tree.find("a")->items[1].scalar == "2");
+  CHECK(save_fields(holder).find("tree")->find("a")->items[0].scalar == "1");
 }

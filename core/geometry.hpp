@@ -29,7 +29,10 @@ constexpr Vec2 perpendicular(Vec2 a) { return {-a.y, a.x}; }
 inline double norm(Vec2 a) { return std::sqrt(dot(a, a)); }
 inline double distance(Vec2 a, Vec2 b) { return norm(b - a); }
 /// The unit vector at `angle_rad`.
-inline Vec2 unit_vector(double angle_rad) { return {math::cos(angle_rad), math::sin(angle_rad)}; }
+inline Vec2 unit_vector(double angle_rad) {
+  const auto [s, c] = math::sincos(angle_rad);
+  return {c, s};
+}
 
 /// A pose in the plane; also the transform that takes coordinates of its own frame to the frame it is given in:
 /// with `Pose2 T_map_base`, `T_map_base * p_base` is p_map.
@@ -49,8 +52,7 @@ inline double wrap_angle(double angle_rad) {
 
 /// v turned by `angle_rad`.
 inline Vec2 rotate(double angle_rad, Vec2 v) {
-  const double c = math::cos(angle_rad);
-  const double s = math::sin(angle_rad);
+  const auto [s, c] = math::sincos(angle_rad);
   return {c * v.x - s * v.y, s * v.x + c * v.y};
 }
 

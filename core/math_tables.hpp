@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by tools/make_math_tables.py; not edited by hand. A Pair is high + low with |low| <= ulp(high) / 2.
+// clang-format off
 #pragma once
 
 #include <array>

@@ -36,7 +36,7 @@ inline PlanarQuaternion to_quaternion(double yaw) {
   const auto [s, c] = math::sincos(0.5 * yaw);
   return {s, c};
 }
-/// The yaw of a quaternion in (-pi, pi]. The one function by which simulator, replay and car derive yaw.
+/// The yaw of a unit quaternion in [-pi, pi]. The one function by which simulator, replay and car derive yaw.
 inline double yaw_of(PlanarQuaternion q) { return math::atan2(2.0 * q.w * q.z, 1.0 - 2.0 * q.z * q.z); }
 
 /// nav_msgs/Odometry of base_link (rear axle, on the ground): dead-reckoned pose, and the twist in the body frame.

@@ -13,16 +13,21 @@
 namespace pitwall {
 namespace {
 
+/// Letters to insert, drop, replace, or swap with their neighbour (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> above(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    before.swap(above);
+    above.swap(row);
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+      const std::size_t replaced = above[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U);
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, replaced});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row[b.size()];
@@ -104,7 +109,7 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
   std::size_t best_distance = std::max<std::size_t>(2, name.size() / 2) + 1;
   for (const std::string& candidate : candidates) {
     const std::size_t d = edit_distance(wanted, lower(candidate));
-    if (d < best_distance) {
+    if (d < best_distance && d < std::max(name.size(), candidate.size())) {
       best_distance = d;
       best = candidate;
     }
@@ -113,9 +118,12 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
 }
 
 std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string> candidates) {
+  constexpr std::size_t kListed = 12;
   std::string message = "unknown " + std::string(what) + " '" + std::string(name) + "'";
-  if (const auto nearest = nearest_name(name, candidates)) message += "; did you mean '" + *nearest + "'?";
-  return message + " known: " + join(candidates);
+  const auto nearest = nearest_name(name, candidates);
+  if (nearest) message += "; did you mean '" + *nearest + "'?";
+  if (nearest && candidates.size() > kListed) return message;
+  return message + (nearest ? " known: " : "; known: ") + join(candidates);
 }
 
 std::string join(std::span<const std::string> pieces, std::string_view separator) {

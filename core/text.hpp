@@ -29,7 +29,8 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 
 /// The candidate nearest to `name` by edit distance, or nothing where none is near enough to be meant.
 std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates);
-/// "unknown <what> 'name'; did you mean 'x'? known: a, b, c" — the one wording for a wrong name.
+/// "unknown <what> 'name'; did you mean 'x'? known: a, b, c": the one wording for a wrong name. Where one is meant, a
+/// list of more than 12 is left out.
 std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string> candidates);
 /// "a, b, c".
 std::string join(std::span<const std::string> pieces, std::string_view separator = ", ");

@@ -73,6 +73,10 @@ TEST_CASE("the nearest name is offered, and nonsense gets none") {
   CHECK(nearest_name("GAP_FOLLOW", names) == "gap_follow");
   CHECK_FALSE(nearest_name("xyzzy", names).has_value());
   CHECK_FALSE(nearest_name("anything", {}).has_value());
+  CHECK_FALSE(nearest_name("ab", std::vector<std::string>{"xy"}).has_value());
+  CHECK(nearest_name("mcp", std::vector<std::string>{"gap", "mpc"}) == "mpc");
+  CHECK(unknown_name("controller", "xyzzy", names) == "unknown controller 'xyzzy'; known: pure_pursuit, gap_follow, stanley");
+  CHECK(unknown_name("key", "key33", std::vector<std::string>(13, "key3")) == "unknown key 'key33'; did you mean 'key3'?");
   CHECK(unknown_name("controller", "stanly", names) ==
         "unknown controller 'stanly'; did you mean 'stanley'? known: pure_pursuit, gap_follow, stanley");
 }

@@ -11,8 +11,8 @@ namespace pitwall {
 struct Duration {
   std::int64_t ns = 0;
   friend constexpr auto operator<=>(Duration, Duration) = default;
-  /// The span in seconds.
-  [[nodiscard]] constexpr double seconds() const { return static_cast<double>(ns) * 1e-9; }
+  /// The span in seconds, the nearest double.
+  [[nodiscard]] constexpr double seconds() const { return static_cast<double>(ns) / 1e9; }
 };
 
 /// An instant in nanoseconds since the runner's epoch (start of the simulation, or the Unix epoch of a recording).
@@ -20,7 +20,7 @@ struct Time {
   std::int64_t ns = 0;
   friend constexpr auto operator<=>(Time, Time) = default;
   /// Seconds since the epoch; loses nanoseconds beyond about 100 days.
-  [[nodiscard]] constexpr double seconds() const { return static_cast<double>(ns) * 1e-9; }
+  [[nodiscard]] constexpr double seconds() const { return static_cast<double>(ns) / 1e9; }
 };
 
 constexpr Duration operator+(Duration a, Duration b) { return {a.ns + b.ns}; }
@@ -33,7 +33,9 @@ constexpr Time operator-(Time t, Duration d) { return {t.ns - d.ns}; }
 /// Seconds rounded to the nearest nanosecond, halves away from zero; |seconds| must be below 9e9.
 constexpr Duration from_seconds(double seconds) {
   const double ns = seconds * 1e9;
-  return {static_cast<std::int64_t>(ns < 0.0 ? ns - 0.5 : ns + 0.5)};
+  const auto whole = static_cast<std::int64_t>(ns);
+  const double rest = ns - static_cast<double>(whole);  // exact; adding 0.5 first would round above 2^52
+  return {whole + (rest >= 0.5 ? 1 : 0) - (rest <= -0.5 ? 1 : 0)};
 }
 constexpr Duration from_milliseconds(std::int64_t ms) { return {ms * 1'000'000}; }
 

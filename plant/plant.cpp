@@ -184,6 +184,21 @@ void Plant::reset(const Pose2& T_map_base, double speed_mps) {
   friction_.min_lateral_budget_mps2 = friction_.limit_mps2;
 }
 
+void Plant::set_motion(const Pose2& T_map_base, Vec2 base_velocity, double yaw_rate_radps) {
+  PITWALL_CHECK(std::isfinite(T_map_base.x) && std::isfinite(T_map_base.y) && std::isfinite(T_map_base.yaw) &&
+                    std::isfinite(base_velocity.x) && std::isfinite(base_velocity.y) && std::isfinite(yaw_rate_radps),
+                T_map_base.x, T_map_base.y, T_map_base.yaw, base_velocity.x, base_velocity.y, yaw_rate_radps);
+  const Vec2 cog = base_to_cog(T_map_base, model_.lr);
+  state_.x = cog.x;
+  state_.y = cog.y;
+  state_.yaw = wrap_angle(T_map_base.yaw);
+  state_.yaw_rate = yaw_rate_radps;
+  const Vec2 velocity{base_velocity.x, base_velocity.y + model_.lr * yaw_rate_radps};
+  const double sign = velocity.x < 0.0 ? -1.0 : 1.0;
+  state_.speed = sign * norm(velocity);
+  state_.slip = math::atan2(sign * velocity.y, sign * velocity.x);
+}
+
 CommandStatus Plant::command(double steering_rad, double speed_mps, Time issued) {
   if (!std::isfinite(steering_rad) || !std::isfinite(speed_mps)) return CommandStatus::kNotFinite;
   if (any_issued_ && issued < last_issued_) return CommandStatus::kOutOfOrder;
@@ -270,15 +285,17 @@ Plant::Drive Plant::drive(const State& state) const {
   const double limit = friction_.limit_mps2;
   const double v2 = state.speed * state.speed;
   const double reserve = options_.cornering_reserve * limit;
-  const double claimed = std::min(std::abs(math::tan(state.steering)) * v2 / model_.wheelbase(), reserve);
+  const double demanded = std::abs(math::tan(state.steering)) * v2 / model_.wheelbase();
+  const double claimed = std::min(demanded, reserve);
   const double coupling = car_.longitudinal_grip_coupling;
   const double charged_max = std::sqrt(limit * limit - claimed * claimed);
   const double a_max = coupling * limit > charged_max ? charged_max / coupling : limit;
   out.input.acceleration = std::clamp(out.input.acceleration, -a_max, a_max);
   const double charged = coupling * out.input.acceleration;
   out.lateral_budget = std::max(reserve, std::sqrt(std::max(0.0, limit * limit - charged * charged)));
-  const double cap = math::atan2(model_.wheelbase() * out.lateral_budget, v2);
-  out.effective_steering = std::clamp(state.steering, -cap, cap);
+  if (demanded > out.lateral_budget) {
+    out.effective_steering = std::copysign(math::atan(model_.wheelbase() * out.lateral_budget / v2), state.steering);
+  }
   return out;
 }
 
@@ -286,9 +303,8 @@ State Plant::rate(const State& state) const {
   const Drive now = drive(state);
   State seen = state;
   seen.steering = now.effective_steering;
-  Input input = now.input;
-  if (now.effective_steering != state.steering) input.steering_rate = 0.0;
-  State out = derivative(seen, input, model_);
+  // Of the wheels' rate only rolling geometry takes notice, and there the cap does not bind on any floor worth the name.
+  State out = derivative(seen, now.input, model_);
   out.steering = now.input.steering_rate;
   return out;
 }

@@ -117,6 +117,10 @@ class Plant {
   /// speed target until a command takes effect. Empties delay lines and reports. The pose and the speed must be finite.
   void reset(const Pose2& T_map_base, double speed_mps);
 
+  /// What a collision leaves behind: base_link at that pose, with that velocity (its own frame) and yaw rate, all finite.
+  /// Wheels, commands, targets and reports stay as they are.
+  void set_motion(const Pose2& T_map_base, Vec2 base_velocity, double yaw_rate_radps);
+
   /// Steering (positive left, clamped to the locks) and speed (negative: reverse; clamped to the car's range) that take
   /// effect at `issued` plus their own delay; at once if that is already past when the next step begins.
   [[nodiscard]] CommandStatus command(double steering_rad, double speed_mps, Time issued);

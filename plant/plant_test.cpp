@@ -170,6 +170,14 @@ TEST_CASE("accelerating from rest uses the drive gain, in reverse as forwards; b
   CHECK(acceleration(-2.0, -1.0) == doctest::Approx(7.0));
   CHECK(acceleration(0.5, -0.5) == doctest::Approx(-7.0));
   CHECK(acceleration(0.0, 19.0) == doctest::Approx(9.51));
+  // Where the decision of the standing car is held for a tick, a wrong gain would last.
+  for (const double target : {2.0, -2.0}) {
+    Plant legacy = make(car, Options::of(Fidelity::kLegacy));
+    command(legacy, 0.0, target);
+    run(legacy, {}, 0.02);
+    CHECK(legacy.acceleration_mps2() == doctest::Approx(2.0 * target));
+    CHECK(legacy.speed_mps() == doctest::Approx(2.0 * target * 0.02));
+  }
   CHECK(acceleration(4.0, 0.0) == doctest::Approx(-9.51));
 }
 
@@ -329,8 +337,10 @@ TEST_CASE("the wheels obey unequal locks and the servo's rate") {
   for (const double asked : {1.0, -1.0}) {
     Plant plant = make(car);
     command(plant, asked, 0.0);
-    double before = 0.0;
-    Time now;
+    plant.step({}, kTick);
+    CHECK(plant.steering_target_rad() == (asked > 0 ? 0.31347 : -0.26337));
+    double before = plant.steering_rad();
+    Time now = {5'000'000};
     for (int i = 0; i < 200; ++i) {
       now = run(plant, now, 0.005);
       CHECK(std::abs(plant.steering_rad() - before) <= 3.2 * 0.005 + 1e-12);
@@ -424,6 +434,8 @@ TEST_CASE("full braking leaves the steering its reserve, and the circle is never
   command(straight, 0.0, 0.0);
   run(straight, {}, 0.005);
   CHECK(straight.acceleration_mps2() == doctest::Approx(-limit));
+  run(straight, Time{5'000'000}, 0.005);
+  CHECK(straight.friction().min_lateral_budget_mps2 == doctest::Approx(0.5 * limit));  // what steering would get at once
 }
 
 TEST_CASE("mirrored commands give the mirrored run, bit by bit") {

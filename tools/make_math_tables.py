@@ -60,7 +60,7 @@ pi = machin_pi()
 ln2 = Decimal(2).ln()
 print("// SPDX-License-Identifier: Apache-2.0")
 print("// Made by tools/make_math_tables.py; not edited by hand. A Pair is high + low with |low| <= ulp(high) / 2.")
-print("#pragma once\n\n#include <array>\n#include <cstdint>\n")
+print("// clang-format off\n#pragma once\n\n#include <array>\n#include <cstdint>\n")
 print("namespace pitwall::math::detail {\n")
 print("struct Pair {\n  double high;\n  double low;\n};\n")
 

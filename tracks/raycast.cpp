@@ -20,8 +20,6 @@ constexpr double kGuessMargin = 1e-6;
 // Below this a component of the direction cannot move any ray on the map by a bit.
 constexpr double kNoDirection = 1e-100;
 
-bool is_whole(double x) { return std::floor(x) == x; }
-
 // One coordinate of a ray. A cell is entered over its near line and left over its far one.
 template <bool kForward>
 struct Axis {
@@ -37,12 +35,6 @@ struct Axis {
   static int cell_behind(int line) { return kForward ? line : line - 1; }
   static int ahead(int cell) { return kForward ? cell + 1 : cell - 1; }
   static int back(int cell) { return kForward ? cell - 1 : cell + 1; }
-
-  // The cell of the start: on a line, the one that the ray moves into.
-  [[nodiscard]] int first_cell() const {
-    const double low = std::floor(start);
-    return static_cast<int>(!kForward && low == start ? low - 1.0 : low);
-  }
 
   // Sets `cell` to the one entered before t and not left before t; returns whether it is left exactly at t.
   [[nodiscard]] bool locate(double t, int& cell) const {
@@ -109,30 +101,31 @@ void RayCaster::fill_leaps(bool right, bool up) {
   }
 }
 
-bool RayCaster::inside_closed(Vec2 p) const {
-  return p.x >= 0.0 && p.y >= 0.0 && p.x <= static_cast<double>(map_->width()) && p.y <= static_cast<double>(map_->height());
-}
-
-bool RayCaster::touches_blocked(Vec2 p) const {
-  if (!inside_closed(p)) return false;
-  const int i = static_cast<int>(p.x);
-  const int j = static_cast<int>(p.y);
-  for (int row = is_whole(p.y) ? j - 1 : j; row <= j; ++row) {
-    for (int column = is_whole(p.x) ? i - 1 : i; column <= i; ++column) {
-      if (map_->blocked(column, row)) return true;
-    }
-  }
-  return false;
+RayCaster::Start RayCaster::start_at(Vec2 p) const {
+  Start start;
+  start.origin = p;
+  start.finite = std::fabs(p.x) < kFarCells && std::fabs(p.y) < kFarCells;
+  if (!start.finite) return start;
+  start.right = static_cast<int>(std::floor(p.x));
+  start.up = static_cast<int>(std::floor(p.y));
+  start.on_vertical = static_cast<double>(start.right) == p.x;
+  start.on_horizontal = static_cast<double>(start.up) == p.y;
+  start.left = start.on_vertical ? start.right - 1 : start.right;
+  start.down = start.on_horizontal ? start.up - 1 : start.up;
+  start.inside = p.x >= 0.0 && p.y >= 0.0 && p.x <= static_cast<double>(map_->width()) && p.y <= static_cast<double>(map_->height());
+  start.blocked = map_->blocked(start.left, start.down) || map_->blocked(start.right, start.down) || map_->blocked(start.left, start.up) ||
+                  map_->blocked(start.right, start.up);
+  return start;
 }
 
 // A ray along a grid line touches the cells on both sides of it all the way.
-double RayCaster::along_line(Vec2 origin, Vec2 direction) const {
+double RayCaster::along_line(const Start& from, Vec2 direction) const {
   const bool vertical = direction.x == 0.0;
-  const double start = vertical ? origin.y : origin.x;
+  const double start = vertical ? from.origin.y : from.origin.x;
   const bool forward = (vertical ? direction.y : direction.x) > 0.0;
-  const int beside = static_cast<int>(vertical ? origin.x : origin.y);
+  const int beside = vertical ? from.right : from.up;
+  const int first = vertical ? from.up : from.right;
   const int last = (vertical ? map_->height() : map_->width()) - 1;
-  const int first = static_cast<int>(std::floor(start));
   int cell = forward ? std::max(first, 0) : std::min(first, last);
   for (; cell >= 0 && cell <= last; cell += forward ? 1 : -1) {
     const bool hit = vertical ? map_->blocked(beside - 1, cell) || map_->blocked(beside, cell)
@@ -142,33 +135,37 @@ double RayCaster::along_line(Vec2 origin, Vec2 direction) const {
   return kNoReturn;
 }
 
+// Brings a ray from outside to the first cell of the map that it touches; +inf if there is none within `limit`.
 template <bool kRight, bool kUp>
-double RayCaster::walk(Vec2 origin, Vec2 direction, double limit) const {
+double RayCaster::enter(Vec2 origin, Vec2 direction, double limit, int& i, int& j) const {
   const Axis<kRight> x(origin.x, direction.x);
   const Axis<kUp> y(origin.y, direction.y);
+  const double t_x = x.entry(map_->width());
+  const double t_y = y.entry(map_->height());
+  const double t = std::max(t_x, t_y);
+  const Vec2 p = origin + t * direction;
+  if (!(t <= limit) || !(p.x > -1.0 && p.y > -1.0 && p.x < map_->width() + 1.0 && p.y < map_->height() + 1.0)) return kNoReturn;
+  i = kRight ? 0 : map_->width() - 1;
+  j = kUp ? 0 : map_->height() - 1;
+  if (t_x > t_y) {
+    if (y.locate(t, j) && !map_->blocked(i, j)) j = Axis<kUp>::ahead(j);
+  } else if (t_y > t_x) {
+    if (x.locate(t, i) && !map_->blocked(i, j)) i = Axis<kRight>::ahead(i);
+  }
+  return map_->inside(i, j) ? t : kNoReturn;
+}
+
+template <bool kRight, bool kUp>
+double RayCaster::walk(const Start& start, Vec2 direction, double limit) const {
+  const Axis<kRight> x(start.origin.x, direction.x);
+  const Axis<kUp> y(start.origin.y, direction.y);
   const std::uint8_t* const leap = leap_[(kRight ? 1U : 0U) + (kUp ? 2U : 0U)].data();
   double t = 0.0;
-  int i = 0;
-  int j = 0;
-  if (inside_closed(origin)) {
-    i = x.first_cell();
-    j = y.first_cell();
-  } else {
-    const double t_x = x.entry(map_->width());
-    const double t_y = y.entry(map_->height());
-    t = std::max(t_x, t_y);
-    const Vec2 p = origin + t * direction;
-    if (!(t <= limit) || !(p.x > -1.0 && p.y > -1.0 && p.x < map_->width() + 1.0 && p.y < map_->height() + 1.0)) return kNoReturn;
-    i = kRight ? 0 : map_->width() - 1;
-    j = kUp ? 0 : map_->height() - 1;
-    if (t_x > t_y) {
-      const bool corner = y.locate(t, j);
-      if (corner && !map_->blocked(i, j)) j = Axis<kUp>::ahead(j);
-    } else if (t_y > t_x) {
-      const bool corner = x.locate(t, i);
-      if (corner && !map_->blocked(i, j)) i = Axis<kRight>::ahead(i);
-    }
-    if (!map_->inside(i, j)) return kNoReturn;
+  int i = kRight ? start.right : start.left;
+  int j = kUp ? start.up : start.down;
+  if (!start.inside) {
+    t = enter<kRight, kUp>(start.origin, direction, limit, i, j);
+    if (t == kNoReturn) return t;
   }
   for (;;) {
     const int side = leap[cell_index(i, j)];
@@ -201,25 +198,24 @@ double RayCaster::walk(Vec2 origin, Vec2 direction, double limit) const {
   }
 }
 
-double RayCaster::cast_cells(Vec2 origin, Vec2 direction, double limit) const {
+double RayCaster::cast_cells(const Start& start, Vec2 direction, double limit) const {
   if (std::fabs(direction.x) < kNoDirection || std::fabs(direction.y) < kNoDirection) {
     if (std::fabs(direction.x) < kNoDirection) direction.x = 0.0;
     if (std::fabs(direction.y) < kNoDirection) direction.y = 0.0;
     if (direction == Vec2{}) return kNoReturn;
-    if ((direction.x == 0.0 && is_whole(origin.x)) || (direction.y == 0.0 && is_whole(origin.y))) return along_line(origin, direction);
+    if ((direction.x == 0.0 && start.on_vertical) || (direction.y == 0.0 && start.on_horizontal)) return along_line(start, direction);
   }
   if (direction.y >= 0.0)
-    return direction.x >= 0.0 ? walk<true, true>(origin, direction, limit) : walk<false, true>(origin, direction, limit);
-  return direction.x >= 0.0 ? walk<true, false>(origin, direction, limit) : walk<false, false>(origin, direction, limit);
+    return direction.x >= 0.0 ? walk<true, true>(start, direction, limit) : walk<false, true>(start, direction, limit);
+  return direction.x >= 0.0 ? walk<true, false>(start, direction, limit) : walk<false, false>(start, direction, limit);
 }
 
 double RayCaster::cast(Vec2 origin_map, Vec2 direction_map, double max_range_m) const {
-  const Vec2 origin = map_->to_grid(origin_map);
+  const Start start = start_at(map_->to_grid(origin_map));
   const Vec2 direction{dot(axis_x_, direction_map), cross(axis_x_, direction_map)};
-  if (!(std::fabs(origin.x) < kFarCells && std::fabs(origin.y) < kFarCells)) return kNoReturn;
-  if (!std::isfinite(direction.x) || !std::isfinite(direction.y)) return kNoReturn;
-  if (touches_blocked(origin)) return 0.0;
-  const double range = map_->resolution_m() * cast_cells(origin, direction, max_range_m / map_->resolution_m() + 1.0);
+  if (!start.finite || !std::isfinite(direction.x) || !std::isfinite(direction.y)) return kNoReturn;
+  if (start.blocked) return 0.0;
+  const double range = map_->resolution_m() * cast_cells(start, direction, max_range_m / map_->resolution_m() + 1.0);
   return range <= max_range_m ? range : kNoReturn;
 }
 
@@ -228,21 +224,21 @@ void RayCaster::cast_fan(const Pose2& T_map_sensor, const BeamFan& fan, double m
   const auto step = static_cast<std::size_t>(stride);
   const std::size_t beams = (fan.directions.size() + step - 1) / step;
   PITWALL_CHECK(out.size() >= beams, out.size(), beams);
-  const Vec2 origin = map_->to_grid(T_map_sensor.position());
+  const Start start = start_at(map_->to_grid(T_map_sensor.position()));
   const math::SinCos heading = math::sincos(T_map_sensor.yaw);
   // One turn from the sensor to the grid frame.
   const double c = axis_x_.x * heading.cos + axis_x_.y * heading.sin;
   const double s = axis_x_.x * heading.sin - axis_x_.y * heading.cos;
-  const bool nowhere = !(std::fabs(origin.x) < kFarCells && std::fabs(origin.y) < kFarCells && std::isfinite(c) && std::isfinite(s));
-  if (nowhere || touches_blocked(origin)) {
-    std::fill_n(out.begin(), beams, nowhere ? kNoReturn : 0.0);
+  const bool finite = start.finite && std::isfinite(c) && std::isfinite(s);
+  if (!finite || start.blocked) {
+    std::fill_n(out.begin(), beams, finite ? 0.0 : kNoReturn);
     return;
   }
   const double resolution = map_->resolution_m();
   const double limit = max_range_m / resolution + 1.0;
   for (std::size_t k = 0; k < beams; ++k) {
     const Vec2 beam = fan.directions[k * step];
-    const double range = resolution * cast_cells(origin, {c * beam.x - s * beam.y, s * beam.x + c * beam.y}, limit);
+    const double range = resolution * cast_cells(start, {c * beam.x - s * beam.y, s * beam.x + c * beam.y}, limit);
     out[k] = range <= max_range_m ? range : kNoReturn;
   }
 }

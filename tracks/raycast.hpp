@@ -56,13 +56,26 @@ class RayCaster {
     return static_cast<std::size_t>(j + 1) * row_ + static_cast<std::size_t>(i + 1);
   }
   void fill_leaps(bool right, bool up);
-  // All in cells: `origin` neither touches a blocked square nor lies beyond kFarCells.
-  [[nodiscard]] double cast_cells(Vec2 origin, Vec2 direction, double limit) const;
-  [[nodiscard]] double along_line(Vec2 origin, Vec2 direction) const;
+  // What the rays of one origin share; everything in cells.
+  struct Start {
+    Vec2 origin;
+    bool finite = false;         // else the rest says nothing
+    bool inside = false;         // of the map or on its border
+    bool blocked = false;        // touches a blocked square
+    bool on_vertical = false;    // lies on a line x = whole number
+    bool on_horizontal = false;  // lies on a line y = whole number
+    int left = 0;                // column that a ray to the left starts in, and so on
+    int right = 0;
+    int down = 0;
+    int up = 0;
+  };
+  [[nodiscard]] Start start_at(Vec2 p) const;
+  [[nodiscard]] double cast_cells(const Start& start, Vec2 direction, double limit) const;
+  [[nodiscard]] double along_line(const Start& from, Vec2 direction) const;
   template <bool kRight, bool kUp>
-  [[nodiscard]] double walk(Vec2 origin, Vec2 direction, double limit) const;
-  [[nodiscard]] bool touches_blocked(Vec2 p) const;
-  [[nodiscard]] bool inside_closed(Vec2 p) const;
+  [[nodiscard]] double enter(Vec2 origin, Vec2 direction, double limit, int& i, int& j) const;
+  template <bool kRight, bool kUp>
+  [[nodiscard]] double walk(const Start& start, Vec2 direction, double limit) const;
 
   std::shared_ptr<const OccupancyMap> map_;
   Vec2 axis_x_;  // of the grid frame, in the map frame

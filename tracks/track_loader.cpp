@@ -28,6 +28,13 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
+/// The last name of a folder's path, whether it is given as NAME, NAME/ or a dot.
+std::string folder_name(const fs::path& folder) {
+  std::error_code ignored;
+  const fs::path whole = fs::absolute(folder, ignored).lexically_normal();
+  return (whole.filename().empty() ? whole.parent_path() : whole).filename().string();
+}
+
 /// The files of a track, by name; those it does not have are empty.
 struct TrackFiles {
   std::string name;
@@ -48,8 +55,7 @@ fs::path first_file(const std::vector<fs::path>& candidates) {
 TrackFiles with_lines(const fs::path& folder, const std::string& name, fs::path map) {
   std::vector<fs::path> centre{folder / (name + "_centerline.csv")};
   std::vector<fs::path> race{folder / (name + "_raceline.csv"), folder / (name + "_raceline_mu90.csv")};
-  std::error_code ignored;
-  if (fs::absolute(folder, ignored).lexically_normal().filename() == name) {
+  if (folder_name(folder) == name) {
     centre.push_back(folder / "centerline_waypoints.csv");
     race.push_back(folder / "global_traj_wpnts_iqp.csv");
   }
@@ -65,18 +71,6 @@ TrackFiles files_of_yaml(const fs::path& yaml) {
   const std::string stem = yaml.stem().string();
   const std::string name = without_suffix(without_suffix(stem, "_map"), ".map");
   return with_lines(yaml.parent_path(), name, yaml);
-}
-
-Result<TrackFiles> files_of_folder(const fs::path& folder) {
-  std::error_code ignored;
-  fs::path whole = fs::absolute(folder, ignored).lexically_normal();
-  if (whole.filename().empty()) whole = whole.parent_path();
-  const std::string name = whole.filename().string();
-  const fs::path map = first_file({folder / (name + "_map.yaml"), folder / (name + ".yaml")});
-  if (map.empty()) {
-    return Error{"track '" + folder.string() + "': the folder has neither " + name + "_map.yaml nor " + name + ".yaml"};
-  }
-  return with_lines(folder, name, map);
 }
 
 struct Group {
@@ -121,6 +115,15 @@ std::vector<std::string> tracks_in(const fs::path& folder) {
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+Result<TrackFiles> files_of_folder(const fs::path& folder) {
+  const std::string name = folder_name(folder);
+  const fs::path map = first_file({folder / (name + "_map.yaml"), folder / (name + ".yaml")});
+  if (!map.empty()) return with_lines(folder, name, map);
+  const std::vector<std::string> inside = tracks_in(folder);
+  return Error{"track '" + folder.string() + "': the folder has neither " + name + "_map.yaml nor " + name + ".yaml" +
+               (inside.empty() ? "" : "; tracks in it: " + join(inside))};
 }
 
 Error unknown_track(const std::string& argument, const fs::path& builtin) {

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/sim_car.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+namespace pitwall::sim {
+namespace {
+
+void add(Hash& trace, const LaserScan& scan) {
+  trace.add(scan.stamp.ns);
+  // Two ranges a word: half the rounds.
+  const auto bits = [&](std::size_t i) { return std::uint64_t{std::bit_cast<std::uint32_t>(scan.ranges[i])}; };
+  std::size_t i = 0;
+  for (; i + 1 < scan.ranges.size(); i += 2) trace.add(bits(i) | (bits(i + 1) << 32));
+  if (i < scan.ranges.size()) trace.add(bits(i));
+}
+
+void add(Hash& trace, const Odometry& odometry) {
+  trace.add(odometry.stamp.ns);
+  for (const double value : {odometry.position.x, odometry.position.y, odometry.orientation.z, odometry.orientation.w, odometry.speed_mps,
+                             odometry.yaw_rate_radps}) {
+    trace.add(value);
+  }
+}
+
+void add(Hash& trace, const PoseEstimate& pose) {
+  trace.add(pose.stamp.ns);
+  for (const double value : {pose.position.x, pose.position.y, pose.orientation.z, pose.orientation.w}) trace.add(value);
+}
+
+void add(Hash& trace, const Joy& joy) {
+  trace.add(joy.stamp.ns);
+  for (const int button : joy.buttons) trace.add(std::int64_t{button});
+}
+
+// Whether something was delivered.
+template <class Message>
+bool deliver_due(Channel<Message>& channel, Time now, Hash& trace) {
+  bool any = false;
+  while (channel.next_arrival() <= now) {
+    add(trace, channel.deliver());
+    any = true;
+  }
+  return any;
+}
+
+Command stop_command() {
+  Command stop;
+  stop.reason = Reason::kSteeringLawFailed;
+  stop.layer = Layer::kWatchdog;
+  return stop;
+}
+
+}  // namespace
+
+SimCar::SimCar(CarSetup setup, plant::Plant plant, const Place& place, std::uint64_t seed)
+    : setup_(std::move(setup)),
+      chassis_(setup_.parameters.chassis()),
+      plant_(std::move(plant)),
+      lidar_(place.rays, setup_.sensors.lidar, setup_.parameters.lidar_mount(), seed, setup_.name),
+      odometry_(setup_.sensors.odometry, setup_.parameters, seed, setup_.name),
+      pose_(setup_.sensors.pose, seed, setup_.name) {
+  if (place.line) laps_.emplace(*place.line);
+}
+
+void SimCar::reset() {
+  const SensorSettings& sensors = setup_.sensors;
+  plant_.reset(setup_.start, setup_.start_speed_mps);
+  state_ = {};
+  refresh();
+  motion_ = {state_.T_map_base, state_.T_map_base};
+  lidar_.reset();
+  odometry_.reset();
+  pose_.reset();
+  scans_.reset(from_seconds(sensors.lidar.period_s), from_seconds(sensors.lidar.latency_s), lidar_.blank());
+  odometries_.reset(from_seconds(sensors.odometry.period_s), from_seconds(sensors.odometry.latency_s), {});
+  poses_.reset(from_seconds(sensors.pose.period_s), from_seconds(sensors.pose.latency_s), {});
+  joys_.reset(from_seconds(sensors.joy.period_s), from_seconds(sensors.joy.latency_s), blank_joy(sensors.joy));
+  next_tick_ = {};
+  scan_arrived_ = false;
+  if (setup_.controller) {
+    period_ = setup_.controller->trigger().period;
+    setup_.controller->reset(observation({}));
+  }
+  if (laps_) {
+    laps_->reset({}, state_.T_map_base.position());
+    state_.lap = laps_->state();
+  }
+}
+
+void SimCar::look(Time now, std::span<const SeenCar> others) {
+  const SensorSettings& sensors = setup_.sensors;
+  if (sensors.lidar.enabled && scans_.due(now)) {
+    lidar_.measure(scans_.sample(now), state_.T_map_base, others, scans_.push(now));
+    state_.dropped_beams = lidar_.dropped_beams();
+  }
+  if (sensors.odometry.enabled && odometries_.due(now)) {
+    odometry_.measure(odometries_.sample(now), state_.velocity_mps.x, static_cast<double>(state_.command.steering_angle_rad),
+                      odometries_.push(now));
+  }
+  if (sensors.pose.enabled && poses_.due(now)) {
+    pose_.measure(poses_.sample(now), state_.T_map_base, poses_.push(now));
+    state_.max_pose_error_m = pose_.max_error_m();
+  }
+  if (sensors.joy.enabled && joys_.due(now) && joy_speaks(sensors.joy, now)) measure_joy(sensors.joy, joys_.push(now));
+}
+
+Time SimCar::next_event() const {
+  const bool runs = setup_.controller && period_ && state_.failure == Failure::kNone;
+  return std::min(
+      {scans_.next_arrival(), odometries_.next_arrival(), poses_.next_arrival(), joys_.next_arrival(), runs ? next_tick_ : kNever});
+}
+
+void SimCar::deliver(Time now, Hash& trace) {
+  deliver_due(joys_, now, trace);
+  deliver_due(odometries_, now, trace);
+  deliver_due(poses_, now, trace);
+  if (deliver_due(scans_, now, trace)) scan_arrived_ = true;
+}
+
+void SimCar::decide(Time now, Hash& trace) {
+  const bool due = period_ ? next_tick_ <= now : scan_arrived_;
+  scan_arrived_ = false;
+  if (!due || !setup_.controller || state_.failure != Failure::kNone) return;
+  if (period_) next_tick_ = now + *period_;
+  const Command command = setup_.controller->update(observation(now));
+  state_.ticks += 1;
+  if (std::isfinite(command.steering_angle_rad) && std::isfinite(command.speed_mps)) {
+    send(now, command, trace);
+  } else {
+    fail(Failure::kCommandNotFinite, now);
+    send(now, stop_command(), trace);
+  }
+}
+
+void SimCar::send(Time now, const Command& command, Hash& trace) {
+  state_.command = command;
+  state_.command_time = now;
+  trace.add(now.ns);
+  trace.add(command.steering_angle_rad);
+  trace.add(command.speed_mps);
+  trace.add(std::uint64_t{static_cast<std::uint8_t>(command.reason)} | (std::uint64_t{static_cast<std::uint8_t>(command.layer)} << 8));
+  trace.add(std::int64_t{command.beam});
+  trace.add(command.ttc_s);
+  if (state_.stopped) return;
+  const auto status = plant_.command(static_cast<double>(command.steering_angle_rad), static_cast<double>(command.speed_mps), now);
+  if (status != plant::CommandStatus::kAccepted) fail(Failure::kTooManyCommands, now);
+}
+
+void SimCar::fail(Failure failure, Time now) {
+  if (state_.failure != Failure::kNone) return;
+  state_.failure = failure;
+  state_.failure_tick = state_.ticks;
+  state_.failure_time = now;
+}
+
+void SimCar::move(Time from, Duration step) {
+  motion_.from = state_.T_map_base;
+  if (!state_.stopped) {
+    plant_.step(from, step);
+    if (!plant_.finite()) {
+      fail(Failure::kMotionNotFinite, from + step);
+      plant_.reset(motion_.from, 0.0);
+      state_.stopped = true;
+    }
+    refresh();
+  }
+  motion_.to = state_.T_map_base;
+}
+
+void SimCar::stand(const Pose2& T_map_base) {
+  plant_.set_motion(T_map_base, {}, 0.0);
+  state_.stopped = true;
+  refresh();
+}
+
+void SimCar::refresh() {
+  state_.T_map_base = plant_.base_pose();
+  state_.velocity_mps = plant_.base_velocity();
+  state_.yaw_rate_radps = plant_.yaw_rate_radps();
+  state_.steering_rad = plant_.steering_rad();
+}
+
+void SimCar::count(Time now, Hash& trace) {
+  if (laps_) {
+    laps_->update(now, state_.T_map_base.position());
+    state_.lap = laps_->state();
+  }
+  const CarState& s = state_;
+  for (const double value : {s.T_map_base.x, s.T_map_base.y, s.T_map_base.yaw, s.velocity_mps.x, s.velocity_mps.y, s.yaw_rate_radps,
+                             s.steering_rad, s.lap.progress_m}) {
+    trace.add(value);
+  }
+  trace.add(std::int64_t{s.lap.laps});
+  trace.add(std::uint64_t{s.touching} | (std::uint64_t{s.off_map} << 1) | (std::uint64_t{s.stopped} << 2) |
+            (std::uint64_t{static_cast<std::uint8_t>(s.failure)} << 8));
+}
+
+Observation SimCar::observation(Time now) const {
+  Observation obs;
+  obs.now = now;
+  obs.scan = scans_.source();
+  obs.odometry = odometries_.source();
+  obs.pose = poses_.source();
+  obs.joy = joys_.source();
+  return obs;
+}
+
+std::span<const double> SimCar::lap_times() const { return laps_ ? laps_->lap_times() : std::span<const double>{}; }
+
+}  // namespace pitwall::sim

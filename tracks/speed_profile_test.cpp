@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracks/speed_profile.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "tests/support/test_data.hpp"
+#include "tracks/track.hpp"
+
+using namespace pitwall;
+using namespace pitwall::tracks;
+
+namespace {
+
+constexpr double kPi = math::kPi;
+
+Path make(std::vector<Vec2> points, bool closed) {
+  Result<Path> path = Path::make(std::move(points), closed);
+  REQUIRE_MESSAGE(path.ok(), path.error().message);
+  return std::move(path).value();
+}
+
+// Corners of radius 0.7 .. 30 m, unevenly spaced.
+std::vector<Vec2> course(int n = 600) {
+  std::vector<Vec2> points;
+  for (int i = 0; i < n; ++i) {
+    const double a = 2.0 * kPi * (i + 0.2 * math::sin(0.7 * i)) / n;
+    points.push_back((12.0 + 1.5 * math::cos(4.0 * a) + 1.1 * math::sin(7.0 * a)) * unit_vector(a));
+  }
+  return points;
+}
+
+double ds(const Path& path, std::size_t i) { return (i + 1 < path.size() ? path.s_of(i + 1) : path.length_m()) - path.s_of(i); }
+
+// Largest excess of v_b^2 - v_a^2 over what `a` allows per step, taken along or against the path, friction ellipse included.
+double worst_excess(const Path& path, const std::vector<double>& v, const SpeedLimits& limits, bool braking) {
+  double worst = -1e9;
+  for (std::size_t i = 0; i < path.segments(); ++i) {
+    const std::size_t next = (i + 1) % path.size();
+    const std::size_t known = braking ? next : i;
+    const double gained = braking ? v[i] * v[i] - v[next] * v[next] : v[next] * v[next] - v[i] * v[i];
+    const double use = v[known] * v[known] * std::fabs(path.vertex_curvature(known)) / limits.lateral_mps2;
+    const double share = limits.friction_ellipse ? std::sqrt(std::max(0.0, 1.0 - use * use)) : 1.0;
+    worst = std::max(worst, gained - 2.0 * (braking ? limits.brake_mps2 : limits.accelerate_mps2) * share * ds(path, i));
+  }
+  return worst;
+}
+
+double max_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  REQUIRE(a.size() == b.size());
+  double worst = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) worst = std::max(worst, std::fabs(a[i] - b[i]));
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("on a circle the speed is that of the lateral limit and the lap time follows") {
+  std::vector<Vec2> points;
+  for (int i = 0; i < 500; ++i) points.push_back(3.0 * unit_vector(2.0 * kPi * i / 500));
+  const Path path = make(points, true);
+  const std::vector<double> v = speed_profile(path, {});
+  const double expected = std::sqrt(2.5 * 3.0);
+  for (const double speed : v) CHECK(speed == doctest::Approx(expected).epsilon(1e-9));
+  CHECK(lap_time_s(path, v) == doctest::Approx(path.length_m() / expected).epsilon(1e-9));
+}
+
+TEST_CASE("from rest to rest on a straight line: the closed form of acceleration and braking") {
+  std::vector<Vec2> points;
+  for (int i = 0; i <= 1000; ++i) points.push_back({0.01 * i, 0.0});
+  SpeedLimits limits;
+  limits.v_max_mps = 100.0;
+  limits.v_min_mps = 0.0;
+  const Path path = make(points, false);
+  const std::vector<double> v = speed_profile(path, limits);
+  CHECK(v.back() == 0.0);
+  for (std::size_t i = 0; i < v.size(); ++i)
+    CHECK(v[i] == doctest::Approx(std::min(100.0, std::sqrt(2.0 * 8.0 * (10.0 - 0.01 * static_cast<double>(i))))).epsilon(1e-9));
+  CHECK(lap_time_s(path, v) == doctest::Approx(std::sqrt(2.0 * 10.0 / 8.0)).epsilon(1e-3));
+}
+
+TEST_CASE("no step brakes or accelerates harder than the limits, the seam included") {
+  for (const bool closed : {true, false}) {
+    for (const bool ellipse : {true, false}) {
+      const Path path = make(course(), closed);
+      SpeedLimits limits;
+      limits.friction_ellipse = ellipse;
+      limits.v_max_mps = 9.0;
+      const std::vector<double> v = speed_profile(path, limits);
+      CHECK(worst_excess(path, v, limits, true) < 1e-9);
+      CHECK(worst_excess(path, v, limits, false) < 1e-9);
+      for (std::size_t i = 0; i < v.size(); ++i)
+        CHECK(v[i] * v[i] * std::fabs(path.vertex_curvature(i)) <= limits.lateral_mps2 * (1.0 + 1e-12));
+      // And it is not slow for nothing: every point is held by its curvature, by v_max or by a neighbour.
+      CHECK(*std::max_element(v.begin(), v.end()) > 3.0);
+    }
+  }
+}
+
+TEST_CASE("with the friction ellipse no point is faster than without, and the lap is slower") {
+  const Path path = make(course(), true);
+  SpeedLimits without;
+  without.friction_ellipse = false;
+  const std::vector<double> a = speed_profile(path, {});
+  const std::vector<double> b = speed_profile(path, without);
+  for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] <= b[i] + 1e-12);
+  CHECK(lap_time_s(path, a) > lap_time_s(path, b));
+}
+
+TEST_CASE("the mirrored path has the same profile") {
+  std::vector<Vec2> mirrored = course();
+  for (Vec2& p : mirrored) p.y = -p.y;
+  CHECK(max_difference(speed_profile(make(course(), true), {}), speed_profile(make(mirrored, true), {})) < 1e-12);
+}
+
+TEST_CASE("with equal limits the path driven backwards has the same profile backwards") {
+  std::vector<Vec2> reversed = course();
+  std::reverse(reversed.begin(), reversed.end());
+  SpeedLimits limits;
+  limits.brake_mps2 = limits.accelerate_mps2;
+  std::vector<double> v = speed_profile(make(reversed, true), limits);
+  std::reverse(v.begin(), v.end());
+  CHECK(max_difference(v, speed_profile(make(course(), true), limits)) < 1e-9);
+}
+
+TEST_CASE("the profile does not depend on where a closed path begins") {
+  const std::vector<Vec2> points = course();
+  const std::vector<double> v = speed_profile(make(points, true), {});
+  for (const std::ptrdiff_t shift : {1, 77, 300, 599}) {
+    std::vector<Vec2> rotated = points;
+    std::rotate(rotated.begin(), rotated.begin() + shift, rotated.end());
+    std::vector<double> w = speed_profile(make(rotated, true), {});
+    std::rotate(w.begin(), w.end() - shift, w.end());
+    CHECK(max_difference(v, w) < 1e-9);
+  }
+}
+
+TEST_CASE("the floor never lifts a speed over the curvature limit or the braking way") {
+  std::vector<Vec2> points;  // a turn of 0.02 m radius: sqrt(2.5 * 0.02) = 0.22 m/s
+  for (int i = 0; i <= 50; ++i) points.push_back({-2.0 + 0.04 * i, 0.0});
+  for (int i = 1; i <= 20; ++i) points.push_back(Vec2{0.0, 0.02} + 0.02 * unit_vector(-kPi / 2.0 + kPi * i / 20));
+  for (int i = 1; i <= 50; ++i) points.push_back({-0.04 * i, 0.04});
+  const Path path = make(points, false);
+  SpeedLimits limits;
+  limits.v_min_mps = 1.5;
+  const std::vector<double> v = speed_profile(path, limits);
+  CHECK(v[60] == doctest::Approx(std::sqrt(2.5 * 0.02)).epsilon(0.02));
+  for (std::size_t i = 0; i < v.size(); ++i)
+    CHECK(v[i] * v[i] * std::fabs(path.vertex_curvature(i)) <= limits.lateral_mps2 * (1.0 + 1e-12));
+  CHECK(worst_excess(path, v, limits, true) < 1e-9);
+  CHECK(v.back() == 0.0);
+  CHECK(v[75] >= 1.5);  // out of the turn the floor does act
+  limits.v_min_mps = 0.0;
+  CHECK(speed_profile(path, limits)[75] < 1.5);
+}
+
+TEST_CASE("the spec's lap times of three race lines") {
+  struct Row {
+    const char* name;
+    double length_m;
+    double time_s;
+  };
+  for (const Row& row : {Row{"Spielberg", 338.128, 85.6}, Row{"Silverstone", 446.20, 113.9}, Row{"BrandsHatch", 350.85, 88.5}}) {
+    const auto folder = test_data("maps/racetracks/" + std::string(row.name));
+    if (!folder) return;
+    const Result<Line> line = load_line(*folder / (std::string(row.name) + "_raceline.csv"));
+    REQUIRE_MESSAGE(line.ok(), line.error().message);
+    CHECK(std::fabs(line->path.length_m() - row.length_m) < 0.006);
+    CHECK(std::fabs(lap_time_s(line->path, speed_profile(line->path, {})) - row.time_s) <= 0.05);
+  }
+}
