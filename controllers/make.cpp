@@ -4,6 +4,8 @@
 #include <array>
 
 #include "controllers/gap_follow.hpp"
+#include "controllers/line_follower.hpp"
+#include "controllers/pure_pursuit.hpp"
 #include "core/text.hpp"
 
 namespace pitwall::controllers {
@@ -35,6 +37,20 @@ MadeController make_gap_follow(const Node& node, const CarParameters& car, const
   return MadeController(std::make_unique<GapFollow>(*parameters, car));
 }
 
+MadeController make_pure_pursuit(const Node& node, const CarParameters& car, const LineToFollow* line) {
+  const auto parameters = load<PurePursuitParameters>(node, "pure_pursuit");
+  if (!parameters) return parameters.error();
+  if (const Status status = validate(*parameters, car, line); !status) return status.error();
+  return MadeController(std::make_unique<PurePursuit>(*parameters, car, *line));
+}
+
+MadeController make_line_follower(const Node& node, const CarParameters& car, const LineToFollow* line) {
+  const auto parameters = load<LineFollowerParameters>(node, "line_follower");
+  if (!parameters) return parameters.error();
+  if (const Status status = validate(*parameters, car, line); !status) return status.error();
+  return MadeController(std::make_unique<LineFollower>(*parameters, car, *line));
+}
+
 template <class Parameters>
 std::vector<FieldDescription> describe_defaults() {
   return describe_fields(Parameters{});
@@ -49,6 +65,8 @@ Result<Node> complete(const Node& node, std::string_view what) {
 
 constexpr std::array kEntries{
     Entry{"gap_follow", make_gap_follow, describe_defaults<GapFollowParameters>, complete<GapFollowParameters>},
+    Entry{"line_follower", make_line_follower, describe_defaults<LineFollowerParameters>, complete<LineFollowerParameters>},
+    Entry{"pure_pursuit", make_pure_pursuit, describe_defaults<PurePursuitParameters>, complete<PurePursuitParameters>},
 };
 
 const Entry* find(const std::string& name) {

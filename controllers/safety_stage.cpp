@@ -15,6 +15,16 @@ Error refuse(std::string_view what, const std::string& reason) { return Error{st
 
 std::string text(double value) { return format_exact(value); }
 
+bool is_set(std::span<const std::uint8_t> mask, std::size_t i) { return i < mask.size() && mask[i] != 0; }
+
+NearestBeam nearest_unexplained(const ScanView& scan, BeamWindow w, std::span<const std::uint8_t> explained) {
+  NearestBeam nearest;
+  for (std::size_t i = w.first; i < w.end; ++i) {
+    if (!is_set(explained, i) && scan.clearance_m(i) < nearest.value_m) nearest = {scan.clearance_m(i), static_cast<std::int32_t>(i)};
+  }
+  return nearest;
+}
+
 }  // namespace
 
 void SafetyParameters::fields(FieldVisitor& f) {
@@ -78,7 +88,8 @@ double SafetyStage::stopping_speed_mps(double distance_m) const {
   return square / (lost + std::sqrt(lost * lost + square));
 }
 
-NearestBeam SafetyStage::time_to_collision(const ScanView& scan, double speed_mps, double steering_rad) const {
+NearestBeam SafetyStage::time_to_collision(const ScanView& scan, double speed_mps, double steering_rad,
+                                           std::span<const std::uint8_t> explained) const {
   const double kappa = math::tan(steering_rad) / wheelbase_m_;
   const bool straight = std::abs(kappa) < 1e-6;
   const Vec2 centre{0.0, straight ? 0.0 : 1.0 / kappa};
@@ -89,7 +100,7 @@ NearestBeam SafetyStage::time_to_collision(const ScanView& scan, double speed_mp
   NearestBeam nearest;
   for (std::size_t i = 0; i < scan.size(); ++i) {
     const double closing = speed_mps * scan.cos_bearing(i);
-    if (!(closing > parameters_.ttc_min_closing_speed_mps) || !scan.valid(i)) continue;
+    if (!(closing > parameters_.ttc_min_closing_speed_mps) || !scan.valid(i) || is_set(explained, i)) continue;
     const Vec2 p = scan.point_base(i);
     const Vec2 from_centre = p - centre;
     const double squared = dot(from_centre, from_centre);
@@ -101,15 +112,15 @@ NearestBeam SafetyStage::time_to_collision(const ScanView& scan, double speed_mp
   return nearest;
 }
 
-SafetyVerdict SafetyStage::judge(const ScanView& scan, const SafetyMotion& motion) const {
+SafetyVerdict SafetyStage::judge(const ScanView& scan, const SafetyMotion& motion, std::span<const std::uint8_t> explained) const {
   const SafetyParameters& p = parameters_;
   const BeamWindow ahead = scan.window(0.0, 0.5 * p.forward_stop_fov_rad);
   SafetyVerdict verdict;
   verdict.body = scan.nearest_clearance(scan.window(0.0, 0.5 * p.body_fov_rad));
-  verdict.forward = scan.nearest_clearance(ahead);
+  verdict.forward = explained.empty() ? scan.nearest_clearance(ahead) : nearest_unexplained(scan, ahead, explained);
   const double speed = effective_speed_mps(motion);
   if (p.enable_ttc && speed > 0.0) {
-    const NearestBeam ttc = time_to_collision(scan, speed, motion.steering_rad);
+    const NearestBeam ttc = time_to_collision(scan, speed, motion.steering_rad, explained);
     verdict.ttc_s = ttc.value_m;
     verdict.ttc_beam = ttc.beam;
   }
@@ -126,7 +137,8 @@ SafetyVerdict SafetyStage::judge(const ScanView& scan, const SafetyMotion& motio
   if (speed >= p.ttc_min_brake_speed_mps && verdict.ttc_s <= p.ttc_threshold_s) return stop(Reason::kTtcBrake, verdict.ttc_beam);
 
   verdict.beam = verdict.forward.beam;
-  const double free = ahead.empty() ? 0.0 : scan.smallest_free_m(ahead);
+  // What is unknown is behind a mapped wall or it is not: where the map explains the beams, unknown ones add nothing.
+  const double free = ahead.empty() ? 0.0 : explained.empty() ? scan.smallest_free_m(ahead) : verdict.forward.value_m;
   if (free <= p.forward_stop_clearance_m) {
     const double reserve = std::max(p.emergency_stop_clearance_m, 0.5 * p.forward_stop_clearance_m);
     verdict.ceiling_mps = std::min(p.escape_creep_speed_mps, stopping_speed_mps(free - reserve));

@@ -17,7 +17,9 @@
 // reference has t = 0; with 0.125 s of delay that touches the end of every second dead end.
 #pragma once
 
+#include <cstdint>
 #include <limits>
+#include <span>
 
 #include "controllers/scan_view.hpp"
 #include "core/controller.hpp"
@@ -74,8 +76,10 @@ class SafetyStage {
  public:
   SafetyStage(const SafetyParameters& parameters, const CarParameters& car);
 
-  /// The verdict on one scan. No state: equal arguments give equal verdicts.
-  [[nodiscard]] SafetyVerdict judge(const ScanView& scan, const SafetyMotion& motion) const;
+  /// The verdict on one scan. No state: equal arguments give equal verdicts. Beams with a nonzero entry in `explained`
+  /// (one per beam; empty: none) end on something that the controller knows and deals with, a mapped wall or a followed
+  /// opponent: they count for the body clearance only.
+  [[nodiscard]] SafetyVerdict judge(const ScanView& scan, const SafetyMotion& motion, std::span<const std::uint8_t> explained = {}) const;
 
   /// The speed time to collision is computed with: |measured|, or near a standstill the fresh command if it is larger.
   [[nodiscard]] double effective_speed_mps(const SafetyMotion& motion) const;
@@ -84,7 +88,8 @@ class SafetyStage {
   [[nodiscard]] const SafetyParameters& parameters() const { return parameters_; }
 
  private:
-  [[nodiscard]] NearestBeam time_to_collision(const ScanView& scan, double speed_mps, double steering_rad) const;
+  [[nodiscard]] NearestBeam time_to_collision(const ScanView& scan, double speed_mps, double steering_rad,
+                                              std::span<const std::uint8_t> explained) const;
 
   SafetyParameters parameters_;
   double wheelbase_m_;

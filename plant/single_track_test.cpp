@@ -95,7 +95,7 @@ TEST_CASE("the closed form of steady cornering holds for any place of the centre
         CAPTURE(fraction);
         CAPTURE(speed);
         CAPTURE(steering);
-        const State state = settled(rolling(speed, steering), car, 6.0, 0.0025);
+        const State state = settled(rolling(speed, steering), car, 2.0, 0.0025);
         // Moment balance gives F_f = m lr/L a_y, F_r = m lf/L a_y; with forces per load the slip angles are a_y / (mu C g).
         const double sign = speed < 0.0 ? -1.0 : 1.0;
         const double understeer = (1.0 / car.stiffness_front - 1.0 / car.stiffness_rear) / (0.8 * 9.81);

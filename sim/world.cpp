@@ -345,7 +345,8 @@ std::string World::failure_text(std::size_t i) const {
   const SimCar& car = *impl_->cars_.at(i);
   const CarState& state = car.state();
   const std::string controller = car.setup().controller ? std::string(car.setup().controller->name()) : std::string("none");
-  const std::string when = " at tick " + std::to_string(state.failure_tick) + " (t = " + format_exact(state.failure_time.seconds()) + " s)";
+  const std::string when =
+      " at tick " + std::to_string(state.failure_tick) + " (t = " + format_number(state.failure_time.seconds(), 9) + " s)";
   switch (state.failure) {
     case Failure::kNone:
       return {};

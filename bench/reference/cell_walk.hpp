@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "tracks/map.hpp"
@@ -29,6 +30,7 @@ inline double cell_walk(const tracks::OccupancyMap& map, Vec2 o, Vec2 d) {
   // A ray along a line drags the cells of its other side with it.
   const int twin_x = d.x == 0.0 && on_x ? -1 : 0;
   const int twin_y = d.y == 0.0 && on_y ? -1 : 0;
+  const bool twin = twin_x != 0 || twin_y != 0;
   int i = on_x && step_x < 0 ? column - 1 : column;
   int j = on_y && step_y < 0 ? row - 1 : row;
   const double inverse_x = 1.0 / d.x;
@@ -39,22 +41,35 @@ inline double cell_walk(const tracks::OccupancyMap& map, Vec2 o, Vec2 d) {
   const int last_y = step_y > 0 ? map.height() : -1;
   double t_x = d.x == 0.0 ? kNoReturn : (line_x - o.x) * inverse_x;
   double t_y = d.y == 0.0 ? kNoReturn : (line_y - o.y) * inverse_y;
+  const auto inside_blocked = [cells = map.blocked_cells().data(), width = static_cast<std::ptrdiff_t>(map.width())](
+                                  int column_at, int row_at) { return cells[row_at * width + column_at] != 0; };
   while (i != last_x && j != last_y) {
-    const double t = t_x < t_y ? t_x : t_y;
-    const bool over_x = t_x == t;
-    const bool over_y = t_y == t;
-    if (over_x && over_y && (map.blocked(i + step_x, j) || map.blocked(i, j + step_y))) return t;
-    if (over_x) {
+    // The cell is free here: the first one by the test above, the others by the one below.
+    double t = 0.0;
+    if (t_x < t_y) {
+      t = t_x;
       i += step_x;
+      if (i == last_x) break;
       line_x += step_x;
       t_x = (line_x - o.x) * inverse_x;
-    }
-    if (over_y) {
+    } else if (t_y < t_x) {
+      t = t_y;
       j += step_y;
+      if (j == last_y) break;
+      line_y += step_y;
+      t_y = (line_y - o.y) * inverse_y;
+    } else {
+      t = t_x;
+      if (map.blocked(i + step_x, j) || map.blocked(i, j + step_y)) return t;
+      i += step_x;
+      j += step_y;
+      if (i == last_x || j == last_y) break;
+      line_x += step_x;
+      t_x = (line_x - o.x) * inverse_x;
       line_y += step_y;
       t_y = (line_y - o.y) * inverse_y;
     }
-    if (map.blocked(i, j) || (twin_x != 0 && map.blocked(i - 1, j)) || (twin_y != 0 && map.blocked(i, j - 1))) return t;
+    if (inside_blocked(i, j) || (twin && map.blocked(i + twin_x, j + twin_y))) return t;
   }
   return kNoReturn;
 }

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every controller that drives along a line shares: the line with its speeds, the estimate of where the car is now,
+// its place on the line, and the speed that the line allows in time for the actuators to answer.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "controllers/line_following.hpp"
+#include "controllers/line_to_follow.hpp"
+#include "controllers/pose_filter.hpp"
+#include "core/controller.hpp"
+#include "core/fields.hpp"
+#include "core/result.hpp"
+
+namespace pitwall::controllers {
+
+struct LineFollowingParameters {
+  double control_rate_hz = 40.0;
+  double lookahead_gain_s = 0.15;
+  double min_lookahead_m = 0.6;
+  double max_lookahead_m = 1.5;
+  double nearest_window_m = 2.0;
+  double max_cross_track_m = 1.0;
+  double min_speed_mps = 0.5;      ///< floor of the profile; never above a curvature, safety or end-of-path ceiling
+  double wall_clearance_m = 0.15;  ///< the line is moved so that the padded body has it to both sides; 0: driven as given
+  double end_decel_mps2 = 3.0;     ///< braking towards the end of an open path
+  void fields(FieldVisitor& f);
+};
+
+/// The start-up checks: a line with one finite speed per point, min_speed <= max_speed, min_lookahead <= max_lookahead.
+Status validate(const LineFollowingParameters& parameters, const LineToFollow* line, double max_speed_mps, std::string_view what);
+
+class LineDriver {
+ public:
+  LineDriver(const LineFollowingParameters& parameters, const CarParameters& car, const LineToFollow& line);
+
+  void reset();
+  /// Takes in the odometry and the pose of an observation; call it on every tick, whatever else happens.
+  void sense(const Observation& obs);
+  /// Takes in what was commanded.
+  void commanded(Time now, const Command& command) { pose_.commanded(now, static_cast<double>(command.steering_angle_rad)); }
+
+  /// The place on the line, `shift_m` to its left on purpose; nothing: off the line.
+  std::optional<LineFix> locate(double shift_m);
+  /// Pure pursuit of the line shifted by `offset_m(s)`: steering angle in rad, not yet limited.
+  template <class Offset>
+  [[nodiscard]] double pursue(const LineFix& fix, double shift_m, const Offset& offset_m) const {
+    const double reach = lookahead_.distance_m(speed_mps_, fix.on_line.lateral_m - shift_m);
+    const Target target = lookahead_target(path(), pose().position(), fix.on_line.s_m, reach, offset_m);
+    return steering_for(pursuit_curvature(pose(), target.point), wheelbase_m_);
+  }
+  /// Speed that the line allows at s, in time for the brakes to answer; 0 at the end of an open path. m/s.
+  [[nodiscard]] double allowed_speed_mps(double s_m) const;
+  /// Whether an open path ends here.
+  [[nodiscard]] bool at_end(double s_m) const;
+
+  [[nodiscard]] const tracks::Path& path() const { return *line_.path; }
+  [[nodiscard]] const LineToFollow& line() const { return line_; }
+  [[nodiscard]] const Pose2& pose() const { return pose_.now(); }
+  [[nodiscard]] Pose2 pose_at(Time t) const { return pose_.at(t); }
+  [[nodiscard]] bool has_pose() const { return pose_.ready(); }
+  /// Measured speed, smoothed, m/s.
+  [[nodiscard]] double speed_mps() const { return speed_mps_; }
+
+ private:
+  LineFollowingParameters parameters_;
+  LineToFollow line_;
+  double wheelbase_m_;
+  double braking_delay_s_;
+  Lookahead lookahead_;
+  PoseFilter pose_;
+  LineTracker tracker_;
+  double speed_mps_ = 0.0;
+  double travelled_m_ = 0.0;
+  std::uint64_t odometry_sequence_ = 0;
+  std::uint64_t pose_sequence_ = 0;
+  std::optional<Time> last_;
+};
+
+}  // namespace pitwall::controllers
