@@ -61,6 +61,23 @@ Json failure_json(const std::optional<Failure>& failure) {
   return {{"what", failure->what}, {"at_s", number(failure->at_s)}, {"track_s_m", number(failure->track_s_m)}, {"where_m", {number(failure->where.x), number(failure->where.y)}}};
 }
 
+double counter(const Outcome& outcome, std::string_view wanted) {
+  for (const auto& [name, value] : outcome.counters) {
+    if (name == wanted) return value;
+  }
+  return 0.0;
+}
+
+/// What the controller says of itself: everything under "controller", and at the top the names that reports have always had.
+Json counters_json(const Outcome& outcome) {
+  Json json = {{"controller", Json::object()}, {"overtake_active_at_end", counter(outcome, "overtake_active") != 0.0}};
+  for (const auto& [name, value] : outcome.counters) json["controller"][name] = number(value);
+  for (const char* name : {"avoid_steps", "detection_steps", "overtake_starts", "declined_overtakes"}) json[name] = number(counter(outcome, name));
+  const double side = counter(outcome, "last_pass_side");
+  json["last_pass_side"] = side > 0.0 ? Json("left") : side < 0.0 ? Json("right") : Json(nullptr);
+  return json;
+}
+
 Json outcome_json(const Outcome& o) {
   Json json = {
       {"scenario", o.scenario},
@@ -108,7 +125,7 @@ Json outcome_json(const Outcome& o) {
       {"dropped_beams", o.dropped_beams},
   };
   for (const auto& [reason, count] : o.reasons) json["reasons"][reason] = count;
-  for (const auto& [counter, value] : o.counters) json[counter] = number(value);
+  json.update(counters_json(o));
   json.update(grip_json(o.grip));
   json.update(contact_json(o));
   return json;

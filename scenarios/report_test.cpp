@@ -90,6 +90,9 @@ TEST_CASE("the JSON line has sorted keys, the controller's counters and null for
   const json parsed = json::parse(line);
   CHECK(parsed["min_forward_scan_m"].is_null());
   CHECK(parsed["avoid_steps"] == 3.0);
+  CHECK(parsed["controller"]["avoid_steps"] == 3.0);
+  CHECK(parsed["overtake_starts"] == 0.0);
+  CHECK(parsed["last_pass_side"].is_null());
   CHECK(parsed["reasons"]["drive"] == 100);
   CHECK(parsed["contact_at_s"].is_null());
   std::string last;
@@ -97,6 +100,16 @@ TEST_CASE("the JSON line has sorted keys, the controller's counters and null for
     CHECK(last < key);
     last = key;
   }
+}
+
+TEST_CASE("what a controller claims never replaces what was true") {
+  scenarios::Outcome outcome = passed_lap();
+  outcome.completed_passes = 0;
+  outcome.counters = {{"completed_passes", 5.0}, {"last_pass_side", -1.0}};
+  const json parsed = json::parse(scenarios::json_line(outcome));
+  CHECK(parsed["completed_passes"] == 0);
+  CHECK(parsed["controller"]["completed_passes"] == 5.0);
+  CHECK(parsed["last_pass_side"] == "right");
 }
 
 TEST_CASE("a contact with a car carries where that car was") {
