@@ -60,6 +60,10 @@ TEST_CASE("bytes that are not UTF-8 are refused with their line") {
   CHECK_FALSE(error_of("a: \xed\xa0\x80").empty());  // surrogate
   CHECK_FALSE(error_of("a: \xf4\x90\x80\x80").empty());
   CHECK_FALSE(error_of("a: \xe2\x82").empty());
+  for (const std::string escape : {"\\N", "\\_", "\\0", "\\x00", "\\ud800"}) {
+    CAPTURE(escape);
+    CHECK_FALSE(error_of("a: \"" + escape + "\"").empty());
+  }
   CHECK(error_of("a: \xe2\x82\xac \xf0\x9f\x8f\x8e").empty());
 }
 

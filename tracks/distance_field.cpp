@@ -15,7 +15,8 @@ constexpr float kNothingNear = 1e9F;
 constexpr std::int32_t kNoneInColumn = std::numeric_limits<std::int32_t>::max();
 // Half the diagonal of a cell, and a little for the rounding of coordinates.
 constexpr double kHalfDiagonal = 0.70710678118654757 + 1e-6;
-constexpr double kFarCells = 1e9;
+// Beyond this nothing is looked for; keeps the arithmetic of cells within int.
+constexpr double kFarCells = 5e8;
 
 // Rows to the nearest blocked cell of the same column: one sweep down, one up, row by row for the cache's sake.
 std::vector<std::int32_t> column_distances(const OccupancyMap& map) {

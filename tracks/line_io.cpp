@@ -43,6 +43,8 @@ constexpr std::string_view kKnownForms =
     "expected 4 columns (x_m, y_m, w_tr_right_m, w_tr_left_m), 7 (s_m, x_m, y_m, psi_rad, kappa_radpm, vx_mps, ax_mps2), or a header "
     "that names x_m and y_m";
 
+constexpr double kSamePoint = 1e-6;
+
 using Layout = std::vector<Column>;
 
 Column column_of(std::string_view name) {
@@ -164,7 +166,7 @@ void drop_repeated_end(std::vector<Row>& rows) {
   double length = 0.0;
   for (std::size_t i = 1; i < rows.size(); ++i) length += distance(point_of(rows[i - 1]), point_of(rows[i]));
   const double spacing = length / static_cast<double>(rows.size() - 1);
-  if (distance(point_of(rows.front()), point_of(rows.back())) < std::max(1e-6, 0.01 * spacing)) rows.pop_back();
+  if (distance(point_of(rows.front()), point_of(rows.back())) < std::max(kSamePoint, 0.01 * spacing)) rows.pop_back();
 }
 
 /// Headings as the standard has them: psi is either that already or 0 along +y; the points tell which.
@@ -209,10 +211,13 @@ Result<Line> parse_line(std::string_view text, const std::string& name, bool clo
   }
   std::vector<Vec2> points;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i > 0 && distance(points.back(), point_of(rows[i])) < 1e-6) {
+    if (i > 0 && distance(points.back(), point_of(rows[i])) < kSamePoint) {
       return Error{name + ":" + std::to_string(rows[i].line) + ": the same point as in line " + std::to_string(rows[i - 1].line)};
     }
     points.push_back(point_of(rows[i]));
+  }
+  if (closed && distance(points.front(), points.back()) < kSamePoint) {
+    return Error{name + ":" + std::to_string(rows.back().line) + ": the first point again, twice"};
   }
   Result<Path> path = Path::make(std::move(points), closed);
   if (!path) return Error{name + ": " + path.error().message};

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/rng.hpp"
+#include "tests/support/allocation_guard.hpp"
 
 using namespace pitwall;
 using namespace pitwall::tracks;
@@ -276,5 +277,27 @@ TEST_CASE("heading and curvature are continuous everywhere, seam and wrap includ
   for (double s = 0.0; s < ring.length_m(); s += 0.1) {
     const Vec2 p = ring.point_at(s);
     CHECK(std::fabs(wrap_angle(ring.heading_at(s) - math::atan2(p.y, p.x) - kPi / 2.0)) < 1e-3);
+  }
+}
+
+TEST_CASE("projection and Frenet coordinates allocate nothing") {
+  const Path path = wavy();
+  const AllocationGuard guard;
+  const Projection at = path.project_near({20.0, 3.0}, 3.0, 1.0, 5.0);
+  const Frenet frenet = path.to_frenet({20.0, 3.0}, at);
+  const Vec2 p = path.from_frenet(frenet);
+  const std::size_t allocations = guard.count();
+  CHECK(allocations == 0);
+  CHECK(distance(p, {20.0, 3.0}) < 1e-9);
+}
+
+TEST_CASE("a position or hint that is not a number gives a projection that says so and reads nothing outside") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const bool closed : {true, false}) {
+    const Path path = make({{0, 0}, {10, 0}, {10, 10}, {0, 10}}, closed);
+    CHECK(std::isnan(path.project({nan, 1.0}).lateral_m));
+    CHECK(std::isnan(path.project_near({nan, 1.0}, 3.0, 1.0, 1.0).lateral_m));
+    CHECK(path.project_near({1.0, 1.0}, nan, 1.0, 1.0).segment < path.segments());
+    CHECK(path.project_near({1.0, 1.0}, std::numeric_limits<double>::infinity(), 1.0, 1.0).segment < path.segments());
   }
 }

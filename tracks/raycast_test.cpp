@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/rng.hpp"
+#include "tests/support/allocation_guard.hpp"
 
 using namespace pitwall;
 using namespace pitwall::tracks;
@@ -207,4 +208,14 @@ TEST_CASE("turning the map and the ray together changes nothing") {
     const double there = cast(b, Pose2{-4.0, 7.0, -2.1} * o, angle - 2.1, 30);
     CHECK((here == there || std::fabs(here - there) < 1e-9));
   }
+}
+
+TEST_CASE("a fan allocates nothing") {
+  const RayCaster rays(noise(60, 40, 0.02));
+  const BeamFan fan(-2.0, 2.0, 101);
+  std::vector<double> out(101);
+  const AllocationGuard guard;
+  rays.cast_fan({30.5, 20.5, 0.3}, fan, 30.0, out);
+  const std::size_t allocations = guard.count();
+  CHECK(allocations == 0);
 }
