@@ -30,7 +30,8 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   } catch (const CLI::ExtrasError&) {
     for (const std::string& argument : app.remaining()) {
       const std::string flag = argument.substr(0, argument.find('='));
-      log::error(flag.starts_with('-') ? unknown_name("option", flag, flags_of(app)) : "unexpected argument '" + argument + "'; see --help");
+      log::error(flag.starts_with('-') ? unknown_name("option", flag, flags_of(app))
+                                       : "unexpected argument '" + argument + "'; see --help");
       return kBadInput;
     }
     return kBadInput;

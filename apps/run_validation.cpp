@@ -58,7 +58,8 @@ Status print_list(const std::filesystem::path& data) {
 }
 
 /// Writes one resolved scenario with the hash its run gave.
-Status write_resolved(const std::filesystem::path& folder, const scenarios::ResolvedRun& run, std::size_t index, const scenarios::Outcome& outcome) {
+Status write_resolved(const std::filesystem::path& folder, const scenarios::ResolvedRun& run, std::size_t index,
+                      const scenarios::Outcome& outcome) {
   scenarios::Scenario scenario = run.scenario;
   scenario.trace_hash = outcome.trace_hash;
   std::string number = std::to_string(index + 1);
@@ -88,9 +89,11 @@ int run(const Arguments& arguments) {
     std::fflush(stdout);
     if (!resolved.expected_trace_hash.empty() && resolved.expected_trace_hash != finished.outcome.trace_hash) {
       diverged = true;
-      log::error("diverged: the resolved scenario recorded trace hash " + resolved.expected_trace_hash + ", this run gave " + finished.outcome.trace_hash);
+      log::error("diverged: the resolved scenario recorded trace hash " + resolved.expected_trace_hash + ", this run gave " +
+                 finished.outcome.trace_hash);
     }
-    if (!arguments.resolved.empty() && written.ok()) written = write_resolved(arguments.resolved, resolved, finished.index, finished.outcome);
+    if (!arguments.resolved.empty() && written.ok())
+      written = write_resolved(arguments.resolved, resolved, finished.index, finished.outcome);
     report.results.push_back(finished.outcome);
   };
   const int jobs = arguments.jobs > 0 ? arguments.jobs : scenarios::default_jobs();
@@ -123,20 +126,26 @@ int main(int argc, char** argv) {
   CLI::App app{"Drives the controllers headless through scripted scenarios; exit code 0 only if every scenario passed.", "run_validation"};
   app.footer(kFooter);
   app.set_version_flag("--version", PITWALL_VERSION);
-  app.add_option("--scenario", options.scenario, "all, a scenario of the suite, or a suite file (such as a resolved scenario)")->capture_default_str();
+  app.add_option("--scenario", options.scenario, "all, a scenario of the suite, or a suite file (such as a resolved scenario)")
+      ->capture_default_str();
   app.add_option("--tracks", options.tracks, "built-in names or groups, map yamls, folders NAME, stems (default: circuits)");
   app.add_option("--seed", options.seed, "first seed (default 12345)")->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 53));
-  app.add_option("--repeat-seeds", options.repeat_seeds, "run every scenario with seeds seed .. seed + N - 1")->check(CLI::Range(1, 100000))->capture_default_str();
+  app.add_option("--repeat-seeds", options.repeat_seeds, "run every scenario with seeds seed .. seed + N - 1")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
   app.add_option("--timeout", options.timeout_s, "simulated seconds a scenario may take (default 240)")->check(CLI::Range(0.1, 1e6));
   app.add_option("--output", arguments.output, "write the JSON report here; parent folders are made");
   app.add_option("--junit", arguments.junit, "write a JUnit XML report here");
-  app.add_option("--resolved", arguments.resolved, "folder for the resolved scenarios (default: beside --output, else run_validation.resolved)");
+  app.add_option("--resolved", arguments.resolved,
+                 "folder for the resolved scenarios (default: beside --output, else run_validation.resolved)");
   app.add_flag("--quick", options.quick, "only the first track");
   app.add_flag("--no-centering", options.no_centering, "gap_follow without corridor centring (for measurements)");
   app.add_option("--fidelity", fidelity, "legacy, plant or car (default car)");
   app.add_option("--raceline", raceline, "line to follow: shipped (default), optimized or centerline");
   app.add_option("--car", car, "car profile, or a car yaml (default: PITWALL_CAR, else f1tenth)");
-  app.add_option("--set", options.assignments, "set any key of the scenarios, for example gap_follow.max_speed_mps=2")->take_all()->allow_extra_args(false);
+  app.add_option("--set", options.assignments, "set any key of the scenarios, for example gap_follow.max_speed_mps=2")
+      ->take_all()
+      ->allow_extra_args(false);
   app.add_option("--jobs", arguments.jobs, "workers (default: one a core)")->check(CLI::Range(1, 1024));
   app.add_flag("--json", arguments.json, "one JSON object a line instead of text");
   app.add_flag("--list", arguments.list, "print the scenarios, tracks and cars that ship, and stop");
@@ -162,7 +171,8 @@ int main(int argc, char** argv) {
   }
   options.car = apps::chosen_car(car.empty() ? std::nullopt : std::optional(car));
   if (arguments.resolved.empty()) {
-    arguments.resolved = arguments.output.empty() ? "run_validation.resolved" : std::filesystem::path(arguments.output).replace_extension(".resolved").string();
+    arguments.resolved = arguments.output.empty() ? "run_validation.resolved"
+                                                  : std::filesystem::path(arguments.output).replace_extension(".resolved").string();
   }
   return apps::guarded([&] { return run(arguments); });
 }

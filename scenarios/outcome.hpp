@@ -27,7 +27,7 @@ struct GripSummary {
 /// The first contact of car 0, seen from it.
 struct ContactSummary {
   double at_s = 0.0;
-  std::string partner;        ///< "wall" or the other car's name
+  std::string partner;  ///< "wall" or the other car's name
   Vec2 point_map;
   double closing_speed_mps = 0.0;
   double speed_mps = 0.0;

@@ -58,7 +58,10 @@ Json grip_json(const GripSummary& grip) {
 
 Json failure_json(const std::optional<Failure>& failure) {
   if (!failure) return nullptr;
-  return {{"what", failure->what}, {"at_s", number(failure->at_s)}, {"track_s_m", number(failure->track_s_m)}, {"where_m", {number(failure->where.x), number(failure->where.y)}}};
+  return {{"what", failure->what},
+          {"at_s", number(failure->at_s)},
+          {"track_s_m", number(failure->track_s_m)},
+          {"where_m", {number(failure->where.x), number(failure->where.y)}}};
 }
 
 double counter(const Outcome& outcome, std::string_view wanted) {
@@ -72,7 +75,8 @@ double counter(const Outcome& outcome, std::string_view wanted) {
 Json counters_json(const Outcome& outcome) {
   Json json = {{"controller", Json::object()}, {"overtake_active_at_end", counter(outcome, "overtake_active") != 0.0}};
   for (const auto& [name, value] : outcome.counters) json["controller"][name] = number(value);
-  for (const char* name : {"avoid_steps", "detection_steps", "overtake_starts", "declined_overtakes"}) json[name] = number(counter(outcome, name));
+  for (const char* name : {"avoid_steps", "detection_steps", "overtake_starts", "declined_overtakes"})
+    json[name] = number(counter(outcome, name));
   const double side = counter(outcome, "last_pass_side");
   json["last_pass_side"] = side > 0.0 ? Json("left") : side < 0.0 ? Json("right") : Json(nullptr);
   return json;
@@ -135,19 +139,28 @@ std::string xml_escaped(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
     switch (c) {
-      case '&': escaped += "&amp;"; break;
-      case '<': escaped += "&lt;"; break;
-      case '>': escaped += "&gt;"; break;
-      case '"': escaped += "&quot;"; break;
-      default: escaped += c;
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped += c;
     }
   }
   return escaped;
 }
 
 std::string failure_text(const Failure& failure) {
-  return failure.what + " at t = " + fixed(failure.at_s, 2) + " s, s = " + fixed(failure.track_s_m, 1) + " m, (" + fixed(failure.where.x, 2) + ", " +
-         fixed(failure.where.y, 2) + ")";
+  return failure.what + " at t = " + fixed(failure.at_s, 2) + " s, s = " + fixed(failure.track_s_m, 1) + " m, (" +
+         fixed(failure.where.x, 2) + ", " + fixed(failure.where.y, 2) + ")";
 }
 
 }  // namespace
@@ -215,11 +228,12 @@ std::string junit_xml(const Report& report) {
   const auto failed = std::count_if(report.results.begin(), report.results.end(), [](const Outcome& o) { return !o.passed; });
   double total_s = 0.0;
   for (const Outcome& o : report.results) total_s += o.wall_time_s;
-  std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"run_validation\" tests=\"" + std::to_string(report.results.size()) +
-                    "\" failures=\"" + std::to_string(failed) + "\" time=\"" + fixed(total_s, 3) + "\">\n";
+  std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"run_validation\" tests=\"" +
+                    std::to_string(report.results.size()) + "\" failures=\"" + std::to_string(failed) + "\" time=\"" + fixed(total_s, 3) +
+                    "\">\n";
   for (const Outcome& o : report.results) {
-    xml += "  <testcase classname=\"" + xml_escaped(o.scenario) + "\" name=\"" + xml_escaped(o.track) + " seed " + std::to_string(o.seed) + "\" time=\"" +
-           fixed(o.wall_time_s, 3) + "\">\n";
+    xml += "  <testcase classname=\"" + xml_escaped(o.scenario) + "\" name=\"" + xml_escaped(o.track) + " seed " + std::to_string(o.seed) +
+           "\" time=\"" + fixed(o.wall_time_s, 3) + "\">\n";
     if (!o.passed) {
       const std::string why = o.failure ? failure_text(*o.failure) : "interrupted";
       xml += "    <failure message=\"" + xml_escaped(why) + "\"/>\n";

@@ -46,7 +46,8 @@ Status refuse_overrides(const ValidationOptions& options, const std::string& fil
   if (options.no_centering) given.emplace_back("--no-centering");
   if (!options.assignments.empty()) given.emplace_back("--set");
   if (given.empty()) return {};
-  return Error{file + ": is a resolved scenario, which pins everything; leave out " + join(given) + ", or remove its track_hash and trace_hash to make it an open one"};
+  return Error{file + ": is a resolved scenario, which pins everything; leave out " + join(given) +
+               ", or remove its track_hash and trace_hash to make it an open one"};
 }
 
 Result<std::vector<std::string>> chosen_tracks(const ValidationOptions& options) {
@@ -63,12 +64,14 @@ Result<std::vector<std::string>> chosen_tracks(const ValidationOptions& options)
   return names;
 }
 
-Result<std::shared_ptr<const tracks::Track>> cached_track(TrackCache& cache, const std::string& argument, const std::filesystem::path& builtin) {
+Result<std::shared_ptr<const tracks::Track>> cached_track(TrackCache& cache, const std::string& argument,
+                                                          const std::filesystem::path& builtin) {
   if (const auto found = cache.find(argument); found != cache.end()) return found->second;
   Result<tracks::Track> loaded = tracks::load_track(argument, builtin);
   if (!loaded) return loaded.error();
   if (!loaded->centre) {
-    return Error{"track '" + argument + "': has a map (" + loaded->map_file.string() + ") but no centre line; a scenario needs one (NAME_centerline.csv beside it)"};
+    return Error{"track '" + argument + "': has a map (" + loaded->map_file.string() +
+                 ") but no centre line; a scenario needs one (NAME_centerline.csv beside it)"};
   }
   for (const std::string& warning : loaded->warnings) log::warn(warning);
   auto track = std::make_shared<const tracks::Track>(*std::move(loaded));
@@ -115,8 +118,8 @@ Result<ResolvedRun> close(Scenario scenario, const std::shared_ptr<const tracks:
   run.line_name = *std::move(line);
   const std::string hash = to_hex(track->content_hash());
   if (scenario.resolved() && scenario.track_hash != hash) {
-    return Error{scenario.id + ": the contents of track '" + scenario.track + "' are not those of the resolved scenario (track_hash " + scenario.track_hash +
-                 ", now " + hash + ")"};
+    return Error{scenario.id + ": the contents of track '" + scenario.track + "' are not those of the resolved scenario (track_hash " +
+                 scenario.track_hash + ", now " + hash + ")"};
   }
   scenario.track_hash = hash;
   run.expected_trace_hash = scenario.trace_hash;
@@ -128,7 +131,8 @@ Result<ResolvedRun> close(Scenario scenario, const std::shared_ptr<const tracks:
 void warn_of_tight_line(const ResolvedRun& run, std::set<std::string>& said) {
   const tracks::Track& track = *run.track;
   const bool race = run.line_name == "racing line";
-  const auto warning = tracks::clearance_warning(track, race ? *track.race : *track.centre, run.line_name, run.parameters.chassis().half_width_m);
+  const auto warning =
+      tracks::clearance_warning(track, race ? *track.race : *track.centre, run.line_name, run.parameters.chassis().half_width_m);
   if (warning && said.insert(*warning).second) log::warn(*warning);
 }
 
@@ -181,7 +185,8 @@ Result<std::vector<ResolvedRun>> resolve(const ValidationOptions& options) {
         }
         const auto track = cached_track(cache, track_name, options.data / "tracks");
         if (!track) return track.error();
-        Result<ResolvedRun> run = close(std::move(scenario), *track, profiles.at(open.car.empty() ? (options.car.empty() ? "f1tenth" : options.car) : open.car));
+        Result<ResolvedRun> run =
+            close(std::move(scenario), *track, profiles.at(open.car.empty() ? (options.car.empty() ? "f1tenth" : options.car) : open.car));
         if (!run) return run.error();
         warn_of_tight_line(*run, said);
         runs.push_back(*std::move(run));

@@ -17,17 +17,17 @@ namespace pitwall::scenarios {
 
 /// What the command line of run_validation can say. An empty optional leaves the suite's own value.
 struct ValidationOptions {
-  std::filesystem::path data;          ///< holds tracks, cars and suites
-  std::string scenario = "all";        ///< all, a name of the suite, or a suite file (such as a resolved scenario)
-  std::vector<std::string> tracks;     ///< empty: the group `circuits`
+  std::filesystem::path data;       ///< holds tracks, cars and suites
+  std::string scenario = "all";     ///< all, a name of the suite, or a suite file (such as a resolved scenario)
+  std::vector<std::string> tracks;  ///< empty: the group `circuits`
   std::optional<std::int64_t> seed;
   std::int64_t repeat_seeds = 1;
   std::optional<double> timeout_s;
-  bool quick = false;                  ///< first track only
+  bool quick = false;  ///< first track only
   bool no_centering = false;
   std::optional<plant::Fidelity> fidelity;
   std::optional<LineChoice> raceline;
-  std::string car;                     ///< empty: f1tenth
+  std::string car;                       ///< empty: f1tenth
   std::vector<std::string> assignments;  ///< --set key=value
 };
 
@@ -38,7 +38,7 @@ struct ResolvedRun {
   CarParameters parameters;
   calibration::CarProfile profile;
   std::shared_ptr<const tracks::Track> track;
-  std::string line_name;  ///< "racing line" or "centre line"
+  std::string line_name;            ///< "racing line" or "centre line"
   std::string expected_trace_hash;  ///< of a resolved scenario that is run again
 };
 

@@ -81,12 +81,14 @@ std::optional<ContactSummary> first_contact(const sim::World& world) {
 /// Looks after each step for what ends a run, and keeps the first thing that went wrong.
 class Judge {
  public:
-  Judge(const ResolvedRun& run, const Metrics& metrics) : criteria_(run.scenario.criteria), metrics_(metrics), length_m_(run.track->centre->path.length_m()) {}
+  Judge(const ResolvedRun& run, const Metrics& metrics)
+      : criteria_(run.scenario.criteria), metrics_(metrics), length_m_(run.track->centre->path.length_m()) {}
 
   void look(const sim::World& world) {
     const sim::CarState& car = world.car(0);
     if (criteria_.cross_track_below_m > 0.0 && std::fabs(metrics_.cross_track_m()) >= criteria_.cross_track_below_m) {
-      fail(world, "cross-track " + text(std::fabs(metrics_.cross_track_m())) + " m, allowed below " + text(criteria_.cross_track_below_m) + " m");
+      fail(world,
+           "cross-track " + text(std::fabs(metrics_.cross_track_m())) + " m, allowed below " + text(criteria_.cross_track_below_m) + " m");
     }
     for (std::size_t i = 0; i < world.size(); ++i) {
       const sim::CarState& any = world.car(i);
@@ -100,8 +102,8 @@ class Judge {
 
   void time_out(const sim::World& world, double timeout_s) {
     const sim::CarState& car = world.car(0);
-    std::string what = "timeout after " + text(timeout_s) + " s: " + std::to_string(car.lap.laps) + " laps, progress " + text(car.lap.progress_m) + " of " +
-                       text(length_m_) + " m";
+    std::string what = "timeout after " + text(timeout_s) + " s: " + std::to_string(car.lap.laps) + " laps, progress " +
+                       text(car.lap.progress_m) + " of " + text(length_m_) + " m";
     if (criteria_.passes_at_least > 0) what += ", " + std::to_string(metrics_.completed_passes()) + " passes";
     what += ", last decision " + std::string(name(car.command.reason));
     fail(world, what);
@@ -183,7 +185,11 @@ void report(const sim::World& world, Outcome& outcome) {
     outcome.opponent_laps = std::max<std::int64_t>(outcome.opponent_laps, world.car(i).lap.laps);
   }
   const plant::FrictionReport& friction = world.friction(0);
-  outcome.grip = {friction.limit_mps2, friction.steps, friction.limited_steps, friction.max_demanded_lateral_mps2, friction.max_allowed_lateral_mps2,
+  outcome.grip = {friction.limit_mps2,
+                  friction.steps,
+                  friction.limited_steps,
+                  friction.max_demanded_lateral_mps2,
+                  friction.max_allowed_lateral_mps2,
                   friction.min_lateral_budget_mps2};
   if (world.controller(0) != nullptr) {
     for (const auto& [counter, value] : world.controller(0)->counters()) outcome.counters.emplace_back(std::string(counter), value);

@@ -12,7 +12,8 @@ namespace pitwall::scenarios {
 
 int default_jobs() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
-Status run_all(const std::vector<ResolvedRun>& runs, int jobs, const std::atomic<bool>& stop, const std::function<void(const Finished&)>& on_finished) {
+Status run_all(const std::vector<ResolvedRun>& runs, int jobs, const std::atomic<bool>& stop,
+               const std::function<void(const Finished&)>& on_finished) {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::optional<Result<Outcome>>> results(runs.size());

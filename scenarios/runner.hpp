@@ -18,7 +18,8 @@ struct Finished {
 
 /// Runs all on `jobs` workers (at least 1) until done or `stop` becomes true; calls `on_finished` from the calling thread,
 /// in order. Returns the first error of bad input, else success.
-Status run_all(const std::vector<ResolvedRun>& runs, int jobs, const std::atomic<bool>& stop, const std::function<void(const Finished&)>& on_finished);
+Status run_all(const std::vector<ResolvedRun>& runs, int jobs, const std::atomic<bool>& stop,
+               const std::function<void(const Finished&)>& on_finished);
 
 /// Workers to use where the user named none: one a core.
 int default_jobs();

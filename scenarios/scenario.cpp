@@ -69,7 +69,8 @@ Result<std::vector<NamedScenario>> load_suite(const std::filesystem::path& file,
 }
 
 Result<std::vector<CarSpec>> load_cars(const Scenario& scenario) {
-  if (!scenario.cars.is_map() || scenario.cars.entries.empty()) return Error{scenario.cars.where() + ": " + scenario.id + ".cars must name at least one car"};
+  if (!scenario.cars.is_map() || scenario.cars.entries.empty())
+    return Error{scenario.cars.where() + ": " + scenario.id + ".cars must name at least one car"};
   std::vector<CarSpec> cars;
   const std::vector<std::string> names = controllers::names();
   for (const auto& [name, node] : scenario.cars.entries) {

@@ -55,15 +55,15 @@ struct Scenario {
   std::string track_hash;
   LineChoice raceline = LineChoice::kShipped;
   plant::Fidelity fidelity = plant::Fidelity::kCar;
-  std::string car;  ///< profile; empty: open
+  std::string car;                    ///< profile; empty: open
   Node car_parameters = Node::map();  ///< over the profile's; all of them once resolved
   double timeout_s = 240.0;
   tracks::SpeedLimits speed;
   sim::WorldSettings world;  ///< with the seed and the floor's friction
   Criteria criteria;
-  Node cars = Node::map();  ///< name -> CarSpec, the car under test first
+  Node cars = Node::map();        ///< name -> CarSpec, the car under test first
   std::vector<Node> controllers;  ///< parameters, in the order of controllers::names()
-  std::string trace_hash;  ///< what the run gave; empty before it ran
+  std::string trace_hash;         ///< what the run gave; empty before it ran
 
   Scenario();
   void fields(FieldVisitor& f);
