@@ -115,8 +115,8 @@ int run(const Arguments& arguments) {
   report.seed = runs->front().scenario.world.seed;
   report.fidelity_profile = std::string(plant::kFidelityNames[static_cast<std::size_t>(runs->front().scenario.fidelity)]);
   report.car = runs->front().scenario.car;
-  report.unmeasured_parameters = runs->front().profile.stock_names();
-  report.parameters_total = static_cast<std::int64_t>(runs->front().profile.entries.size());
+  report.unmeasured_parameters = runs->front().profile->stock_names();
+  report.parameters_total = static_cast<std::int64_t>(runs->front().profile->entries.size());
 
   bool diverged = false;
   Status written;
