@@ -54,6 +54,7 @@ std::optional<LineFix> LineTracker::locate(const tracks::Path& path, const Pose2
   if (!s) return std::nullopt;
   const LineFix fix = fix_at(path.project_near(p, *s, 0.1, 0.1));
   if (std::abs(fix.heading_error_rad) > kMaxHeadingError_rad) return std::nullopt;
+  if (std::abs(fix.on_line.lateral_m - shift_m) > settings_.max_cross_track_m) return std::nullopt;
   anchor_s_m_ = fix.on_line.s_m;
   return fix;
 }
