@@ -76,6 +76,14 @@ double braking_delay_s(const CarParameters& car, double control_period_s) {
   return car.speed_delay_s + lag + 0.5 * control_period_s;
 }
 
+double stopping_speed_mps(double distance_m, double decel_mps2, double delay_s) {
+  if (!(distance_m > 0.0)) return 0.0;
+  if (std::isinf(distance_m)) return distance_m;
+  const double lost = decel_mps2 * delay_s;
+  const double square = 2.0 * decel_mps2 * distance_m;
+  return square / (lost + std::sqrt(lost * lost + square));
+}
+
 double pursuit_curvature(const Pose2& T_map_base, Vec2 target_map) {
   const Vec2 p = rotate(-T_map_base.yaw, target_map - T_map_base.position());
   const double d2 = dot(p, p);
