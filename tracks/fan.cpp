@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
@@ -20,7 +21,7 @@ namespace {
 constexpr std::size_t kBlock = 1024;  // edges at a time
 constexpr std::size_t kPad = 64;      // vectors may run over by less
 constexpr std::size_t kLevels = 12;   // 2^11 beams
-constexpr std::int16_t kEmpty = std::numeric_limits<std::int16_t>::max();
+constexpr int kEmptyByte = 0x7f;      // twice: farther than any line of a map of Walls::kMaxSide
 
 // Level l, entry a: the nearest edge that covers the 2^l beams from a on, and was entered there.
 struct DepthBuffer {
@@ -29,9 +30,14 @@ struct DepthBuffer {
 };
 
 struct Corners {
-  alignas(64) std::int32_t number[kBlock + kPad];  // first beam at or past it, not limited to the fan
-  alignas(64) std::uint32_t covering[kBlock + kPad];
+  alignas(64) std::int32_t number[kBlock + kPad];     // first beam at or past it, not limited to the fan
+  alignas(64) std::uint16_t covering[kBlock + kPad];  // edges, counted from the first of the block
 };
+
+// The set bits of four, first to last. (Highway's CompressStore copies its table to the stack at every call under g++.)
+constexpr std::uint16_t kSetBits[16][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {2, 0, 0, 0}, {0, 2, 0, 0},
+                                           {1, 2, 0, 0}, {0, 1, 2, 0}, {3, 0, 0, 0}, {0, 3, 0, 0}, {1, 3, 0, 0}, {0, 1, 3, 0},
+                                           {2, 3, 0, 0}, {0, 2, 3, 0}, {1, 2, 3, 0}, {0, 1, 2, 3}};
 
 // All that does not depend on the instruction set.
 struct FanState {
@@ -79,6 +85,8 @@ std::int32_t exact_number(const FanState& fan, std::uint32_t vertex, std::int32_
   return side > 0.0 ? nearest + 1 : nearest;
 }
 
+void clear(std::int16_t* level, std::size_t beams) { std::memset(level, kEmptyByte, (beams + kPad) * sizeof(std::int16_t)); }
+
 void cover(DepthBuffer& buffer, std::size_t beams, std::int32_t first, std::int32_t end, std::int16_t depth) {
   const auto a = static_cast<std::size_t>(std::max(first, 0));
   const auto b = std::min(static_cast<std::size_t>(std::max(end, 0)), beams);
@@ -87,7 +95,7 @@ void cover(DepthBuffer& buffer, std::size_t beams, std::int32_t first, std::int3
   std::int16_t* const level = buffer.level[l];
   if ((buffer.used >> l & 1) == 0) {
     buffer.used |= 1U << l;
-    std::fill_n(level, beams + kPad, kEmpty);
+    clear(level, beams);
   }
   const std::size_t c = b - (std::size_t{1} << l);
   level[a] = std::min(level[a], depth);
@@ -207,7 +215,6 @@ void number_corners(const FanState& fan, std::uint32_t first, std::size_t count,
 // Lists the edges that cover beams, and enters at once those that may pass behind the sensor; returns how many are listed.
 std::size_t find_covering(const FanState& fan, std::uint32_t first, std::size_t count, Corners& corners, DepthBuffer* buffers) {
   const hn::ScalableTag<std::int32_t> di;
-  const hn::RebindToUnsigned<decltype(di)> du;
   const std::size_t lanes = hn::Lanes(di);
   const auto beams = hn::Set(di, static_cast<std::int32_t>(fan.query.beams.size()));
   const auto half_turn = hn::Set(di, fan.half_turn);
@@ -223,8 +230,13 @@ std::size_t find_covering(const FanState& fan, std::uint32_t first, std::size_t 
       covers = hn::And(covers, there);
       passes = hn::And(passes, there);
     }
-    const auto edges = hn::Iota(du, first + static_cast<std::uint32_t>(k));
-    listed += hn::CompressStore(edges, hn::RebindMask(du, covers), du, corners.covering + listed);
+    std::uint8_t bits[(hn::MaxLanes(di) + 7) / 8 < 8 ? 8 : (hn::MaxLanes(di) + 7) / 8];
+    hn::StoreMaskBits(di, covers, bits);
+    for (std::size_t lane = 0; lane < lanes; lane += 4) {
+      const unsigned four = bits[lane / 8] >> (lane % 8) & 15U;
+      for (std::size_t n = 0; n < 4; ++n) corners.covering[listed + n] = static_cast<std::uint16_t>(k + lane + kSetBits[four][n]);
+      listed += static_cast<std::size_t>(std::popcount(four));
+    }
     if (HWY_UNLIKELY(!hn::AllFalse(di, passes))) {
       for (std::size_t lane = 0; lane < lanes && k + lane < count; ++lane) {
         const std::int32_t a = corners.number[k + lane];
@@ -242,7 +254,7 @@ void push_down(DepthBuffer& buffer, std::size_t beams) {
   const hn::ScalableTag<std::int16_t> d;
   const std::size_t lanes = hn::Lanes(d);
   if (buffer.used == 0) {
-    std::fill_n(buffer.level[0], beams + kPad, kEmpty);
+    clear(buffer.level[0], beams);
     return;
   }
   for (auto l = static_cast<std::size_t>(std::bit_width(buffer.used)) - 1; l > 0; --l) {
@@ -251,7 +263,7 @@ void push_down(DepthBuffer& buffer, std::size_t beams) {
     const std::size_t half = std::size_t{1} << (l - 1);
     if ((buffer.used >> (l - 1) & 1) == 0) {
       buffer.used |= 1U << (l - 1);
-      std::fill_n(to, beams + kPad, kEmpty);
+      clear(to, beams);
     }
     // Entries run up to beams - 2 * half; past them there is nothing, up to the padding.
     for (std::size_t k = 0; k + half < beams; k += lanes) hn::StoreU(hn::Min(hn::LoadU(d, to + k), hn::LoadU(d, from + k)), d, to + k);
@@ -334,9 +346,9 @@ void cast_on_target(const FanQuery& query, double* out, Ties& ties) {
       number_corners(fan, first, count + 1, corners.number, ties);
       const std::size_t listed = find_covering(fan, first, count, corners, buffers);
       for (std::size_t k = 0; k < listed; ++k) {
-        const std::uint32_t edge = corners.covering[k];
-        const std::int32_t* const number = corners.number + (edge - first);
-        cover(buffers[edge & 1], beams, number[0], number[1], depth_of(fan, edge, query.vertices[edge]));
+        const std::uint32_t at = corners.covering[k];
+        const std::uint32_t edge = first + at;
+        cover(buffers[edge & 1], beams, corners.number[at], corners.number[at + 1], depth_of(fan, edge, query.vertices[edge]));
       }
     }
   }

@@ -51,7 +51,7 @@ enum class Facing : std::uint8_t { kRight, kLeft, kUp, kDown };
 class Walls {
  public:
   /// Maps with more cells a side, or more corners, have no outlines (available() is false).
-  static constexpr int kMaxSide = 32767;
+  static constexpr int kMaxSide = 32000;
   static constexpr std::size_t kMaxVertices = 300000;
   static constexpr std::uint32_t kNone = 0xffffffff;
 
