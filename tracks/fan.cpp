@@ -147,11 +147,12 @@ HWY_INLINE V arctangent(V x) {
   return hn::Mul(sum, x);
 }
 
-// A coordinate of the sensor, split so that cell differences lose nothing in float: whole cells, and two parts of the rest.
+// A coordinate of the sensor, split so that cell differences keep their relative precision in float: whole cells, the nearest
+// 4096th, and the rest, which is smaller than any other difference.
 struct Split {
   Split(double at, int cell) : whole(cell) {
     const double rest = at - static_cast<double>(cell);
-    coarse = static_cast<float>(std::floor(rest * 4096.0) / 4096.0);
+    coarse = static_cast<float>(std::floor(rest * 4096.0 + 0.5) / 4096.0);
     fine = static_cast<float>(rest - static_cast<double>(coarse));
   }
   std::int32_t whole;

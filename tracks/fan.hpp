@@ -24,8 +24,8 @@ struct FanQuery {
   static constexpr std::size_t kMaxBeams = 2048;
   /// A fan of this many rad at most, so that its ends never meet behind the sensor.
   static constexpr double kMaxSpan = 6.1;
-  /// Nearer than this to a grid line the float arithmetic is not good enough; in cells.
-  static constexpr double kLineMargin = 1e-4;
+  /// A sensor may lie on a grid line, but not just beside one; in cells.
+  static constexpr double kLineMargin = 1e-12;
   /// The closest beams, in rad, whose numbers a float can still tell.
   static constexpr double kMinIncrement = 1e-4;
   static constexpr double kTieRad = 1e-9;
@@ -34,7 +34,7 @@ struct FanQuery {
   std::span<const EdgeRange> ranges;
   int width = 0;  // of the map in cells
   int height = 0;
-  Vec2 origin;                  // in cells, at least kLineMargin from any grid line, within the map
+  Vec2 origin;                  // in cells, within the map, not on or in a blocked square; see kLineMargin
   std::span<const Vec2> beams;  // in the sensor frame, evenly spaced, anticlockwise
   double rotation_cos = 1.0;    // from the sensor to the grid frame
   double rotation_sin = 0.0;

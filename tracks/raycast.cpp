@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "core/check.hpp"
-#include "tracks/fan.hpp"
 
 namespace pitwall::tracks {
 namespace {
@@ -251,20 +250,35 @@ double RayCaster::cast(Vec2 origin_map, Vec2 direction_map, double max_range_m) 
   return range <= max_range_m ? range : kNoReturn;
 }
 
-double RayCaster::cast_beam(const Start& start, const Fan& fan, std::size_t beam) const {
+Vec2 RayCaster::direction_of(const Fan& fan, std::size_t beam) {
   const Vec2 b = fan.beams[beam];
-  const Vec2 direction{fan.rotation_cos * b.x - fan.rotation_sin * b.y, fan.rotation_sin * b.x + fan.rotation_cos * b.y};
+  return {fan.rotation_cos * b.x - fan.rotation_sin * b.y, fan.rotation_sin * b.x + fan.rotation_cos * b.y};
+}
+
+double RayCaster::cast_beam(const Start& start, const Fan& fan, std::size_t beam) const {
   const double resolution = map_->resolution_m();
-  const double range = resolution * cast_cells(start, direction, fan.max_range_m / resolution + 1.0);
+  const double range = resolution * cast_cells(start, direction_of(fan, beam), fan.max_range_m / resolution + 1.0);
   return range <= fan.max_range_m ? range : kNoReturn;
+}
+
+// A ray along the grid line that it starts on touches the squares on both sides.
+void RayCaster::tie_along_lines(const Fan& fan, Ties& ties) {
+  for (std::size_t k = 0; k < fan.beams.size(); ++k) {
+    const Vec2 direction = direction_of(fan, k);
+    if (std::min(std::fabs(direction.x), std::fabs(direction.y)) <= FanQuery::kTieRad) ties[k / 64] |= std::uint64_t{1} << (k % 64);
+  }
 }
 
 // By the edges in sight; false where that cannot be done.
 bool RayCaster::cast_edges(const Start& start, const Fan& fan, double* out) const {
-  if (visibility_ == nullptr || !start.inside || fan.beams.size() < kFewBeams || fan.increment_rad < FanQuery::kMinIncrement) return false;
-  const double off_x = start.origin.x - static_cast<double>(start.right);
-  const double off_y = start.origin.y - static_cast<double>(start.up);
-  if (std::min({off_x, off_y, 1.0 - off_x, 1.0 - off_y}) < FanQuery::kLineMargin) return false;
+  const Vec2 p = start.origin;
+  const bool within = p.x > 0.0 && p.y > 0.0 && p.x < map_->width() && p.y < map_->height();
+  if (visibility_ == nullptr || !within || fan.beams.size() < kFewBeams || fan.increment_rad < FanQuery::kMinIncrement) return false;
+  const auto beside_line = [](double at, int cell) {
+    const double off = at - static_cast<double>(cell);
+    return off != 0.0 && std::min(off, 1.0 - off) < FanQuery::kLineMargin;
+  };
+  if (beside_line(p.x, start.right) || beside_line(p.y, start.up)) return false;
   const std::span<const EdgeRange> ranges = visibility_->from(start.right, start.up, walls_.component(start.right, start.up));
   if (ranges.empty()) return false;
   FanQuery query;
@@ -272,7 +286,7 @@ bool RayCaster::cast_edges(const Start& start, const Fan& fan, double* out) cons
   query.ranges = ranges;
   query.width = map_->width();
   query.height = map_->height();
-  query.origin = start.origin;
+  query.origin = p;
   query.beams = fan.beams;
   query.rotation_cos = fan.rotation_cos;
   query.rotation_sin = fan.rotation_sin;
@@ -282,6 +296,7 @@ bool RayCaster::cast_edges(const Start& start, const Fan& fan, double* out) cons
   query.max_range_m = fan.max_range_m;
   Ties ties;
   cast_fan_edges(query, out, ties);
+  if (start.on_vertical || start.on_horizontal) tie_along_lines(fan, ties);
   for (std::size_t w = 0; 64 * w < fan.beams.size(); ++w) {
     for (std::uint64_t left = ties[w]; left != 0; left &= left - 1) {
       const std::size_t beam = 64 * w + static_cast<std::size_t>(std::countr_zero(left));
@@ -317,17 +332,18 @@ void RayCaster::cast_fan(const Pose2& T_map_sensor, const BeamFan& fan, double m
   }
   const std::size_t in_span = static_cast<std::size_t>(std::min(FanQuery::kMaxSpan / std::max(part.increment_rad, 1e-9), 1e6)) + 1;
   const std::size_t most = std::min(in_span, step == 1 ? FanQuery::kMaxBeams : kStrided);
-  std::array<Vec2, kStrided> strided;
   for (std::size_t first = 0; first < beams; first += most) {
     const std::size_t count = std::min(most, beams - first);
     part.first_rad = fan.angle_min_rad + static_cast<double>(first) * part.increment_rad;
     if (step == 1) {
       part.beams = {fan.directions.data() + first, count};
+      cast_part(start, part, out.data() + first);
     } else {
+      std::array<Vec2, kStrided> strided;
       for (std::size_t k = 0; k < count; ++k) strided[k] = fan.directions[(first + k) * step];
       part.beams = {strided.data(), count};
+      cast_part(start, part, out.data() + first);
     }
-    cast_part(start, part, out.data() + first);
   }
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/geometry.hpp"
+#include "tracks/fan.hpp"
 #include "tracks/map.hpp"
 #include "tracks/visibility.hpp"
 #include "tracks/walls.hpp"
@@ -94,6 +95,8 @@ class RayCaster final {
     double rotation_sin;
     double max_range_m;
   };
+  [[nodiscard]] static Vec2 direction_of(const Fan& fan, std::size_t beam);
+  static void tie_along_lines(const Fan& fan, Ties& ties);
   [[nodiscard]] double cast_beam(const Start& start, const Fan& fan, std::size_t beam) const;
   [[nodiscard]] bool cast_edges(const Start& start, const Fan& fan, double* out) const;
   void cast_part(const Start& start, const Fan& fan, double* out) const;
