@@ -153,7 +153,9 @@ RayCaster::Start RayCaster::start_at(Vec2 p) const {
 double RayCaster::along_line(const Start& from, Vec2 direction) const {
   const bool vertical = direction.x == 0.0;
   const double start = vertical ? from.origin.y : from.origin.x;
-  const bool forward = (vertical ? direction.y : direction.x) > 0.0;
+  const double along = vertical ? direction.y : direction.x;
+  const double inverse = 1.0 / along;  // a unit vector need not be one exactly
+  const bool forward = along > 0.0;
   const int beside = vertical ? from.right : from.up;
   const int first = vertical ? from.up : from.right;
   const int last = (vertical ? map_->height() : map_->width()) - 1;
@@ -161,7 +163,7 @@ double RayCaster::along_line(const Start& from, Vec2 direction) const {
   for (; cell >= 0 && cell <= last; cell += forward ? 1 : -1) {
     const bool hit = vertical ? map_->blocked(beside - 1, cell) || map_->blocked(beside, cell)
                               : map_->blocked(cell, beside - 1) || map_->blocked(cell, beside);
-    if (hit) return forward ? static_cast<double>(cell) - start : start - static_cast<double>(cell + 1);
+    if (hit) return (static_cast<double>(forward ? cell : cell + 1) - start) * inverse;
   }
   return kNoReturn;
 }
