@@ -93,7 +93,7 @@ int run(const Options& options) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   CLI::App app("Draws tracks from their plans (tracks/data/*/*.yaml): NAME/NAME_map.pgm, NAME_map.yaml, NAME_centerline.csv.");
   app.footer("Example:\n  track_generate --plot --output /tmp/tracks tracks/data/circuits/*.yaml");
   app.set_version_flag("--version", PITWALL_VERSION);
@@ -110,10 +110,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  try {
-    return run(options);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "track_generate: %s\n", error.what());
-    return 3;
-  }
+  return run(options);
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "track_generate: %s\n", error.what());
+  return 3;
 }

@@ -79,7 +79,7 @@ Command CommandStage::drive(Time now, std::optional<double> measured_mps, const 
   const double ceiling = std::min({curve, desired.hard_cap_mps, desired.safety_ceiling_mps});
   const double target = std::min(desired.speed_mps, ceiling);
   double basis = speed_mps_;
-  if (measured_mps && std::isfinite(*measured_mps)) basis = std::max(basis, std::min(std::abs(*measured_mps), max_speed_mps_));
+  if (measured_mps && std::isfinite(*measured_mps)) basis = std::max(basis, std::abs(*measured_mps));
   // Downwards the ramp starts from the last command, not from a measured speed above it: noise must not raise a command.
   const double ramped =
       std::clamp(target, speed_mps_ - parameters_.max_braking_decel_mps2 * dt, basis + parameters_.max_acceleration_mps2 * dt);

@@ -3,7 +3,7 @@
 //
 //   steering   slewed from the last commanded angle at max_steering_rate, within the car's two locks
 //   speed      target  = min(desired, curvature limit, hard cap, safety ceiling)
-//              command = target, at most max(last, min(|measured|, max_speed)) + max_acceleration * dt,
+//              command = target, at most max(last, |measured|) + max_acceleration * dt,
 //                        at least last - max_braking_decel * dt;
 //                        then cut by curvature limit, hard cap and safety ceiling at once, never below 0
 //   curvature  kappa = max(|tan desired|, |tan commanded|) / wheelbase, limit = sqrt(max_lateral_accel / kappa)

@@ -177,6 +177,15 @@ TEST_CASE("a gap that touches the window's end is entered at its deep beam neare
   CHECK(gap->aim_rad / kDegree == doctest::Approx(30.0 + 12.75).epsilon(0.02));  // 12.9 degrees of half car at 1.5 m
 }
 
+TEST_CASE("in such a gap a beam counts as deep from 95 percent of the deepest on") {
+  const auto step = [](double near_depth) {
+    return scene([near_depth](double d) { return d >= 60.0 ? 6.0 : d >= 20.0 ? near_depth : 1.5; });
+  };
+  // 20 degrees and the half car at 1.5 m: asin(0.335 / 1.5) is 12.9 degrees, so beam 33.0 is the first that is left.
+  CHECK(Found(step(5.71)).best()->aim_rad / kDegree == doctest::Approx(32.75).epsilon(0.01));
+  CHECK(Found(step(5.69)).best()->aim_rad / kDegree == doctest::Approx(60.0).epsilon(0.01));
+}
+
 TEST_CASE("an isolated drop-out opens no gap and closes none") {
   LaserScan wall = scene([](double) { return 1.5; });
   LaserScan open = scene([](double d) { return std::abs(d) <= 40.0 ? 6.0 : 1.5; });

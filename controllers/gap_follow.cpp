@@ -160,16 +160,16 @@ std::optional<Gap> GapFollow::choose_gap(double half_width_m, bool& fallback) {
   return gap;
 }
 
-double GapFollow::planned_speed(double desired_rad, const Gap& gap, bool fallback, double corner_speed_mps) const {
-  const double curve = stage_.curvature_limit_mps(desired_rad);
-  double planned = curve;
+// What the gap allows; the command stage cuts it by curvature and safety, which no floor may lift.
+double GapFollow::planned_speed(const Gap& gap, bool fallback, double corner_speed_mps) const {
+  double planned = stage_.max_speed_mps();
   if (fallback) planned = std::min(planned, corner_speed_mps);
   if (p_.enable_cornering_anticipation) {
     if (const auto near = finder_.near_bearing(scan_, gap, p_.anticipation_near_depth_m)) {
       planned = std::min(planned, stage_.curvature_limit_mps(p_.steering_gain * (gap.aim_rad - *near)));
     }
   }
-  return std::min(std::max(planned, p_.min_speed_mps), curve);
+  return std::max(planned, p_.min_speed_mps);
 }
 
 Command GapFollow::update(const Observation& obs) {
@@ -195,7 +195,7 @@ Command GapFollow::update(const Observation& obs) {
   Desired desired;
   desired.steering_rad = p_.steering_gain * gap_->aim_rad;
   if (p_.enable_centering && !verdict_.creep()) desired.steering_rad += centering_bias(sides, gap_->aim_rad, gap_->depth_m, p_);
-  desired.speed_mps = planned_speed(desired.steering_rad, *gap_, fallback, corner_speed);
+  desired.speed_mps = planned_speed(*gap_, fallback, corner_speed);
   desired.safety_ceiling_mps = verdict_.ceiling_mps;
   desired.reason = verdict_.creep() ? Reason::kEscapeCreep : Reason::kDrive;
   desired.beam = verdict_.beam;

@@ -93,7 +93,7 @@ class GapFollow final : public Controller {
 
  private:
   [[nodiscard]] std::optional<Gap> choose_gap(double half_width_m, bool& fallback);
-  [[nodiscard]] double planned_speed(double desired_rad, const Gap& gap, bool fallback, double corner_speed_mps) const;
+  [[nodiscard]] double planned_speed(const Gap& gap, bool fallback, double corner_speed_mps) const;
   Command stopped(Command command);
 
   GapFollowParameters p_;

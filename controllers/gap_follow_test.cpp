@@ -200,14 +200,18 @@ TEST_CASE("without a gap it stops, with only a shallow one it takes the fallback
 
   toy::Walls bend = toy::corridor(-20.0, 1.9, 1.8);
   bend.push_back({{1.9, -0.9}, {1.9, 0.9}});
-  Bench b;
+  GapFollowParameters grippy;  // so that the curvature limit, 2.1 m/s, is out of the way
+  grippy.command.max_lateral_accel_mps2 = 4.0;
+  Bench b(grippy);
   const Command f = b.tick(toy::look(toy::car(), bend, {}, 1081), 2.0);
   CHECK(f.reason == Reason::kDrive);
   const auto counters = b.gap_follow.counters();
   CHECK(counters.back().first == "fallback_steps");
   CHECK(counters.back().second == 1.0);
   // Width 1.8 m lies a third of the way from narrow to reference: 1.1 + 0.3 / 3 m/s.
-  CHECK(static_cast<double>(f.speed_mps) <= 1.2 + 1e-6);
+  CHECK(f.speed_mps == doctest::Approx(1.2).epsilon(0.001));
+  grippy.corner_speed_mps = grippy.corner_speed_wide_mps = 0.3;  // below the floor of 0.8 m/s for planned slow-downs
+  CHECK(Bench(grippy).tick(toy::look(toy::car(), bend, {}, 1081), 2.0).speed_mps == doctest::Approx(0.8));
 }
 
 TEST_CASE("the speed floor never lifts the curvature limit or the safety ceiling") {
@@ -235,16 +239,45 @@ TEST_CASE("the speed floor never lifts the curvature limit or the safety ceiling
 }
 
 TEST_CASE("creeping is named, bounded, and without centering") {
-  toy::Walls end = toy::corridor(-20.0, 0.67, 2.6);
-  end.push_back({{0.67, -1.3}, {0.67, 0.2}});
-  Bench b;
+  GapFollowParameters p;
+  p.safety_margin_m = p.min_safety_margin_m = 0.02;
+  // A post 0.48 m from the LiDAR, 28 degrees to the left, in a corridor whose middle is 0.2 m to the left.
+  toy::Walls walls = toy::corridor(-20.0, 20.0, 2.2);
+  const double angle = 28.0 * kDegree;
+  const Vec2 post{0.26 + 0.48 * std::cos(angle), -0.2 + 0.48 * std::sin(angle)};
+  walls.push_back({post + Vec2{0.0, -0.01}, post + Vec2{0.0, 0.01}});
+  Bench b(p);
   Command c;
-  for (int k = 0; k < 20; ++k) c = b.tick(toy::look(toy::car(), end, {0.0, 0.0, 0.0}, 1081), 0.2);
+  for (int k = 0; k < 40; ++k) c = b.tick(toy::look(toy::car(), walls, {0.0, -0.2, 0.0}, 1081), 0.2);
   CHECK(c.reason == Reason::kEscapeCreep);
   CHECK(c.speed_mps > 0.0F);
   CHECK(static_cast<double>(c.speed_mps) <= 0.25);
   const double aim = b.gap_follow.gap()->aim_rad;
-  CHECK(c.steering_angle_rad == doctest::Approx(std::clamp(aim, -0.26337, 0.31347)));
+  CHECK(std::abs(aim) < 12.0 * kDegree);  // where centering would count
+  CHECK(c.steering_angle_rad == doctest::Approx(aim));
+}
+
+TEST_CASE("the gap is narrowed by half the car and the margin, which shrinks with the corridor") {
+  // Open ahead and to the left from 30 degrees on; the wall ends 1.5 m away.
+  LaserScan scan = toy::empty_scan(toy::car(), 1081);
+  for (int i = 0; i < 1081; ++i) scan.ranges[static_cast<std::size_t>(i)] = 0.25 * i - 135.0 >= 30.0 ? 6.0F : 1.5F;
+  const auto aim_deg = [&scan](const GapFollowParameters& p) {
+    Bench b(p);
+    b.tick(scan);
+    return b.gap_follow.gap()->aim_rad / kDegree;
+  };
+  const auto edge_deg = [](double margin) { return 30.0 + std::asin((0.155 + margin) / 1.5) / kDegree; };
+  GapFollowParameters p;
+  CHECK(aim_deg(p) == doctest::Approx(edge_deg(0.18)).epsilon(0.01));
+  p.safety_margin_m = 0.4;
+  p.min_safety_margin_m = 0.3;
+  // Left 6.0 m and right 1.5 m: wide.
+  CHECK(aim_deg(p) == doctest::Approx(edge_deg(0.4)).epsilon(0.01));
+  p.adaptive_width_narrow_m = 7.5;
+  p.adaptive_width_reference_m = 9.0;
+  CHECK(aim_deg(p) == doctest::Approx(edge_deg(0.3)).epsilon(0.01));
+  p.enable_adaptive_width = false;
+  CHECK(aim_deg(p) == doctest::Approx(edge_deg(0.4)).epsilon(0.01));
 }
 
 TEST_CASE("hysteresis lives from driving tick to driving tick and dies with reset") {

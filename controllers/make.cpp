@@ -18,6 +18,7 @@ struct Entry {
   const char* name;
   MadeController (*make)(const Node& parameters, const CarParameters& car, const LineToFollow* line);
   std::vector<FieldDescription> (*describe)();
+  Result<Node> (*complete)(const Node& parameters, std::string_view what);
 };
 
 /// Parameters of `what`: the defaults, with what the map gives.
@@ -55,10 +56,17 @@ std::vector<FieldDescription> describe_defaults() {
   return describe_fields(Parameters{});
 }
 
+template <class Parameters>
+Result<Node> complete(const Node& node, std::string_view what) {
+  const auto parameters = load<Parameters>(node, what);
+  if (!parameters) return parameters.error();
+  return save_fields(*parameters);
+}
+
 constexpr std::array kEntries{
-    Entry{"gap_follow", make_gap_follow, describe_defaults<GapFollowParameters>},
-    Entry{"line_follower", make_line_follower, describe_defaults<LineFollowerParameters>},
-    Entry{"pure_pursuit", make_pure_pursuit, describe_defaults<PurePursuitParameters>},
+    Entry{"gap_follow", make_gap_follow, describe_defaults<GapFollowParameters>, complete<GapFollowParameters>},
+    Entry{"line_follower", make_line_follower, describe_defaults<LineFollowerParameters>, complete<LineFollowerParameters>},
+    Entry{"pure_pursuit", make_pure_pursuit, describe_defaults<PurePursuitParameters>, complete<PurePursuitParameters>},
 };
 
 const Entry* find(const std::string& name) {
@@ -80,6 +88,12 @@ Result<std::unique_ptr<Controller>> make(const std::string& name, const Node& pa
   const Entry* entry = find(name);
   if (entry == nullptr) return unknown(name);
   return entry->make(parameters, car, line);
+}
+
+Result<Node> complete_parameters(const std::string& name, const Node& parameters) {
+  const Entry* entry = find(name);
+  if (entry == nullptr) return unknown(name);
+  return entry->complete(parameters, name);
 }
 
 std::vector<std::string> names() {

@@ -23,6 +23,9 @@ Result<std::unique_ptr<Controller>> make(const std::string& name, const Node& pa
 /// Names that make() knows.
 std::vector<std::string> names();
 
+/// `parameters` with every field written out, defaults included; the errors of make() that concern parameters alone.
+Result<Node> complete_parameters(const std::string& name, const Node& parameters);
+
 /// Parameters of a controller with their defaults, units, ranges and meanings; an unknown name is an error.
 Result<std::vector<FieldDescription>> describe(const std::string& name);
 

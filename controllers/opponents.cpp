@@ -100,10 +100,25 @@ bool OpponentDetector::unexplained(const LaserScan& scan, std::size_t i, Vec2& p
   return tracks::clearance_m(rays_->map(), point_map, off) > off;
 }
 
-void OpponentDetector::close_cluster(std::size_t begin, double nearest_m) {
+// Whether the thing may go on beyond its outermost beam: the scan ends there, or something nearer hides the rest.
+bool OpponentDetector::is_cut(const LaserScan& scan, std::uint32_t beam, int way) const {
+  constexpr std::int64_t kLook = 3;
+  const auto n = static_cast<std::int64_t>(scan.ranges.size());
+  for (std::int64_t k = 1; k <= kLook; ++k) {
+    const std::int64_t i = static_cast<std::int64_t>(beam) + way * k;
+    if (i < 0 || i >= n) return true;
+    const auto beside = static_cast<std::size_t>(i);
+    if (!ends_on_something(scan, beside)) continue;
+    return static_cast<double>(scan.ranges[beside]) < static_cast<double>(scan.ranges[beam]) - parameters_.cluster_jump_m;
+  }
+  return false;
+}
+
+void OpponentDetector::close_cluster(const LaserScan& scan, std::size_t begin, double nearest_m) {
   if (begin == points_.size() || clusters_.size() == kMaxClusters) return;
   const std::span<const Vec2> points(points_.data() + begin, points_.size() - begin);
-  clusters_.push_back({points, distance(points.front(), points.back()), nearest_m});
+  const bool cut = is_cut(scan, beams_[begin], -1) || is_cut(scan, beams_.back(), +1);
+  clusters_.push_back({points, distance(points.front(), points.back()), nearest_m, cut});
 }
 
 void OpponentDetector::collect_with_map(const LaserScan& scan) {
@@ -122,7 +137,7 @@ void OpponentDetector::collect_with_map(const LaserScan& scan) {
       if (!unexplained(scan, j, point)) continue;
       const double r = static_cast<double>(scan.ranges[j]);
       if (begin < points_.size() && std::abs(r - previous) > parameters_.cluster_jump_m) {
-        close_cluster(begin, nearest);
+        close_cluster(scan, begin, nearest);
         begin = points_.size();
         nearest = std::numeric_limits<double>::infinity();
       }
@@ -132,7 +147,7 @@ void OpponentDetector::collect_with_map(const LaserScan& scan) {
       nearest = std::min(nearest, r);
       last_hit = std::max(last_hit, j);
     }
-    close_cluster(begin, nearest);
+    close_cluster(scan, begin, nearest);
     next = j;
   }
 }
@@ -174,8 +189,9 @@ void OpponentDetector::collect_without_map(const LaserScan& scan) {
         Vec2 origin;
         const Vec2 direction = direction_map(k, origin);
         points_.push_back(origin + depth(k) * direction);
+        beams_.push_back(static_cast<std::uint32_t>(k));
       }
-      close_cluster(begin, nearest);
+      close_cluster(scan, begin, nearest);
     }
     i = end;
   }
@@ -223,7 +239,7 @@ OpponentTracker::Sighting OpponentTracker::sight(const tracks::Path& path, const
     if (from > hi) return hi - 0.5 * size;
     return 0.5 * (lo + hi);
   };
-  return {path.wrap_s(q.s_m + centre(low.x, high.x, sensor.x, length_m_)), centre(low.y, high.y, sensor.y, width_m_)};
+  return {path.wrap_s(q.s_m + centre(low.x, high.x, sensor.x, length_m_)), centre(low.y, high.y, sensor.y, width_m_), cluster.cut};
 }
 
 void OpponentTracker::predict(const tracks::Path& path, Opponent& o, double dt_s) const {
@@ -237,6 +253,10 @@ void OpponentTracker::predict(const tracks::Path& path, Opponent& o, double dt_s
 }
 
 void OpponentTracker::correct(const tracks::Path& path, Opponent& o, const Sighting& seen, Time stamp) const {
+  o.seen = stamp;
+  ++o.hits;
+  // Where its end lies is unknown, and with it where its centre is.
+  if (seen.cut) return;
   auto& [ss, sv, vv] = o.covariance;
   const double innovation = path.s_difference(seen.s_m, o.s_m);
   const double variance = ss + parameters_.position_noise_m * parameters_.position_noise_m;
@@ -250,8 +270,6 @@ void OpponentTracker::correct(const tracks::Path& path, Opponent& o, const Sight
   const double gain = o.lateral_variance / (o.lateral_variance + parameters_.lateral_noise_m * parameters_.lateral_noise_m);
   o.lateral_m += gain * (seen.lateral_m - o.lateral_m);
   o.lateral_variance *= 1.0 - gain;
-  o.seen = stamp;
-  ++o.hits;
 }
 
 void OpponentTracker::observe(const tracks::Path& path, std::span<const Cluster> clusters, Vec2 sensor_map, double ego_s_m, Time stamp) {
@@ -282,7 +300,7 @@ void OpponentTracker::observe(const tracks::Path& path, std::span<const Cluster>
       if (taken[best]) continue;
       correct(path, tracks_[best], seen, stamp);
       taken[best] = true;
-    } else if (cluster.width_m >= min_width_m_ && count_ < kCapacity) {
+    } else if (cluster.width_m >= min_width_m_ && !cluster.cut && count_ < kCapacity) {
       Opponent& o = tracks_[count_];
       o = Opponent{};
       o.id = next_id_++;

@@ -38,6 +38,7 @@ struct Cluster {
   std::span<const Vec2> points_map;  ///< in the order of the beams; valid until the next scan
   double width_m = 0.0;              ///< chord from the first to the last point
   double nearest_m = 0.0;            ///< shortest range from the sensor
+  bool cut = false;                  ///< a part is out of the field of view, or hidden behind something nearer
 };
 
 /// Map subtraction, or the heuristic without a map.
@@ -72,7 +73,8 @@ class OpponentDetector {
   [[nodiscard]] Vec2 direction_map(std::size_t i, Vec2& origin_map) const;
   void collect_with_map(const LaserScan& scan);
   void collect_without_map(const LaserScan& scan);
-  void close_cluster(std::size_t begin, double nearest_m);
+  void close_cluster(const LaserScan& scan, std::size_t begin, double nearest_m);
+  [[nodiscard]] bool is_cut(const LaserScan& scan, std::uint32_t beam, int way) const;
 
   DetectionParameters parameters_;
   CarParameters car_;
@@ -134,6 +136,7 @@ class OpponentTracker {
   struct Sighting {
     double s_m = 0.0;
     double lateral_m = 0.0;
+    bool cut = false;
   };
   [[nodiscard]] Sighting sight(const tracks::Path& path, const Cluster& cluster, Vec2 sensor_map, double ego_s_m) const;
   void predict(const tracks::Path& path, Opponent& o, double dt_s) const;

@@ -13,13 +13,22 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kSlope = 0.25;
 constexpr double kStep_m = 0.2;
+// Second derivatives of the shift: one that takes 6 m, and one that the rack can still follow in a corner.
+constexpr double kGentlest_per_m = 0.06;
+constexpr double kTightest_per_m = 0.30;
 // The shift answers to the room this far ahead, so that it is out of a narrowing before the car is in it.
 constexpr double kRoomAhead_m = 1.5;
 // Bodies count as side by side while their centres are nearer than a car length and this.
 constexpr double kLongitudinalSlack_m = 0.2;
+// The car follows its shift by about this much late.
+constexpr double kLag_m = 0.3;
 // A plan that fails this often in a row has failed; a single failure may be noise.
 constexpr int kUnfitTicks = 6;
-constexpr double kSlowest_mps = 0.3;
+constexpr int kFitTicks = 3;
+// Speed at which a car that has room still moves past one that stands in its way.
+constexpr double kSlowest_mps = 0.4;
+// An opponent slower than this may be about to stand for good.
+constexpr double kStanding_mps = 0.5;
 
 /// Reads the corridor at arc lengths that only grow, without searching.
 class Walker {
@@ -92,6 +101,7 @@ void OvertakeParameters::fields(FieldVisitor& f) {
   f.number("shift_accel_mps2", shift_accel_mps2, {"m/s^2", 0.2, 4, "lateral acceleration of the sideways shift alone"});
   f.number("horizon_m", horizon_m, {"m", 5, 200, "a pass that needs more track than this does not begin"});
   f.number("follow_gap_m", follow_gap_m, {"m", 0.2, 5, "between the bodies while following"});
+  f.number("standing_gap_m", standing_gap_m, {"m", 0, 10, "further gap to one that stands: room to shift past it"});
   f.number("follow_decel_mps2", follow_decel_mps2, {"m/s^2", 0.5, 8, "braking that following counts on"});
 }
 
@@ -114,10 +124,14 @@ Overtake::Overtake(const OvertakeParameters& parameters, double car_length_m, do
 void Overtake::reset() { *this = Overtake(parameters_, length_m_, width_m_); }
 
 double Overtake::bend(double speed_mps) const {
-  // Between a shift that takes 6 m and one that the rack can still follow in a corner.
-  constexpr double kGentlest_per_m = 0.06;
-  constexpr double kTightest_per_m = 0.35;
   return std::clamp(parameters_.shift_accel_mps2 / std::max(0.01, speed_mps * speed_mps), kGentlest_per_m, kTightest_per_m);
+}
+
+double Overtake::follow_limit(double rate_mps, double gap_m) const {
+  // Behind a car that stands, the room that a shift at walking speed takes, or there would be no way past it.
+  const double rest = parameters_.follow_gap_m + parameters_.standing_gap_m * std::clamp(1.0 - rate_mps / kStanding_mps, 0.0, 1.0);
+  if (gap_m < rest) return rate_mps * std::max(0.0, gap_m / rest);
+  return rate_mps + std::sqrt(2.0 * parameters_.follow_decel_mps2 * (gap_m - rest));
 }
 
 double Overtake::beside(const Opponent& o, int side) const {
@@ -147,28 +161,30 @@ Overtake::Trial Overtake::try_pass(const Corridor& corridor, std::span<const Opp
   std::array<double, OpponentTracker::kCapacity> lead{};  // of the car over each opponent
   const std::size_t count = std::min(opponents.size(), lead.size());
   for (std::size_t i = 0; i < count; ++i) lead[i] = lead_m(path, s_m, opponents[i].s_m);
-  const double wanted = beside(opponents[target], side);
+  double wanted = beside(opponents[target], side);
+  bool over = false;  // past it, on the way back to the line
 
   Walker here(corridor, s_m);
   Walker ahead(corridor, s_m + kRoomAhead_m);
   Shift shift = shift_;
   double v = std::max(kSlowest_mps, speed_mps);
+  double c = passing_ ? bend_per_m_ : bend(v);
   trial.room_m = kInf;
   for (double driven = 0.0; driven < parameters_.horizon_m && !here.at_end(); driven += kStep_m) {
-    const double turned = advance(shift, within_room(here, ahead, side, wanted, keep), bend(v), kStep_m);
+    c = std::min(c, bend(v));
+    const double turned = advance(shift, within_room(here, ahead, side, wanted, keep), c, kStep_m);
     const double spare = here.room(side) - keep - side * shift.d_m;
     if (side * shift.d_m > 0.02) {
-      if (spare < -0.02) return trial;
-      trial.room_m = std::min(trial.room_m, spare);
+      if (spare < (over ? -0.5 * parameters_.wall_gap_m : -0.02)) return trial;
+      if (!over) trial.room_m = std::min(trial.room_m, spare);
     }
     double limit = std::min({here.speed(), corridor.max_speed_mps, speed_on_bend(corridor, here.curvature(), shift.d_m, turned)});
     for (std::size_t i = 0; i < count; ++i) {
       const double apart = std::abs(shift.d_m - opponents[i].lateral_m);
       const double gap = -lead[i] - length_m_;
       if (apart < in_the_way && lead[i] < 0.0) {
-        const double rate = std::max(0.0, opponents[i].rate_mps);
-        limit = std::min(limit, rate + std::sqrt(2.0 * parameters_.follow_decel_mps2 * std::max(0.0, gap - parameters_.follow_gap_m)));
-        if (gap < kLongitudinalSlack_m) return trial;
+        limit = std::min(limit, follow_limit(std::max(0.0, opponents[i].rate_mps), gap));
+        if (gap < kLongitudinalSlack_m + kLag_m) return trial;
       }
       if (i == target && std::abs(lead[i]) < length_m_ + kLongitudinalSlack_m) trial.room_m = std::min(trial.room_m, apart - in_the_way);
     }
@@ -180,7 +196,12 @@ Overtake::Trial Overtake::try_pass(const Corridor& corridor, std::span<const Opp
       lead[i] += kStep_m - rate * dt;
     }
     trial.length_m = driven + kStep_m;
-    if (lead[target] >= parameters_.clear_margin_m) {
+    if (!over && lead[target] >= parameters_.clear_margin_m) {
+      over = true;
+      wanted = 0.0;
+      c = bend(v);
+    }
+    if (over && std::abs(shift.d_m) < 0.1) {
       trial.fits = true;
       return trial;
     }
@@ -201,10 +222,9 @@ double Overtake::follow_cap(const Corridor& corridor, std::span<const Opponent> 
     const bool blocks = std::abs(o.lateral_m - lateral_m) < in_the_way || std::abs(o.lateral_m - heading_for) < in_the_way;
     if (!blocks) continue;
     const double gap = lead - length_m_;
-    const double rate = std::max(0.0, o.rate_mps);
-    const double limit = gap >= parameters_.follow_gap_m
-                             ? rate + std::sqrt(2.0 * parameters_.follow_decel_mps2 * (gap - parameters_.follow_gap_m))
-                             : rate * std::max(0.0, gap / parameters_.follow_gap_m);
+    double limit = follow_limit(std::max(0.0, o.rate_mps), gap);
+    // The plan of a pass counts on moving on, however slowly.
+    if (passing_ && gap > kLongitudinalSlack_m) limit = std::max(limit, kSlowest_mps);
     if (limit < cap) {
       cap = limit;
       decisive = o.id;
@@ -213,10 +233,30 @@ double Overtake::follow_cap(const Corridor& corridor, std::span<const Opponent> 
   return cap;
 }
 
-void Overtake::lay_out(const Corridor& corridor, double s_m, double target_m, double speed_mps, double& speed_cap_mps) {
+bool Overtake::preview(const Corridor& corridor, int side, double target_m, double bend_per_m, double& speed_cap_mps) {
+  const double keep = 0.5 * width_m_ + parameters_.wall_gap_m;
+  const double least = 0.5 * width_m_ + 0.4 * parameters_.wall_gap_m;
+  Walker here(corridor, shift_s_m_);
+  Walker ahead(corridor, shift_s_m_ + kRoomAhead_m);
+  Shift shift = shift_;
+  bool clear = true;
+  for (std::size_t i = 0; i < kPreviewSize; ++i) {
+    preview_[i] = shift.d_m;
+    if (!corridor.free_left_m.empty() && std::abs(shift.d_m) > 0.05) {
+      clear = clear && std::abs(shift.d_m) + least <= here.room(shift.d_m > 0.0 ? +1 : -1);
+    }
+    const double turned = advance(shift, within_room(here, ahead, side, target_m, keep), bend_per_m, kPreviewStep_m);
+    const double v = speed_on_bend(corridor, here.curvature(), shift.d_m, turned);
+    speed_cap_mps = std::min(speed_cap_mps, std::sqrt(v * v + 2.0 * corridor.brake_mps2 * kPreviewStep_m * static_cast<double>(i)));
+    here.step(kPreviewStep_m);
+    ahead.step(kPreviewStep_m);
+  }
+  return clear;
+}
+
+void Overtake::lay_out(const Corridor& corridor, double s_m, double target_m, double& speed_cap_mps) {
   const double keep = 0.5 * width_m_ + parameters_.wall_gap_m;
   const int side = passing_ && !corridor.free_left_m.empty() ? side_ : 0;
-  const double c = bend(speed_mps);
   // From where the shift was last known to where the car is now; then ahead.
   double moved = placed_ ? corridor.path->s_difference(s_m, shift_s_m_) : 0.0;
   if (std::abs(moved) > 2.0) moved = 0.0;
@@ -225,7 +265,7 @@ void Overtake::lay_out(const Corridor& corridor, double s_m, double target_m, do
     Walker ahead(corridor, s_m - moved + kRoomAhead_m);
     while (moved > 1e-6) {
       const double step = std::min(kPreviewStep_m, moved);
-      advance(shift_, within_room(here, ahead, side, target_m, keep), c, step);
+      advance(shift_, within_room(here, ahead, side, target_m, keep), bend_per_m_, step);
       here.step(step);
       ahead.step(step);
       moved -= step;
@@ -239,16 +279,14 @@ void Overtake::lay_out(const Corridor& corridor, double s_m, double target_m, do
     return;
   }
   shifted_ = true;
-  Walker here(corridor, shift_s_m_);
-  Walker ahead(corridor, shift_s_m_ + kRoomAhead_m);
-  Shift shift = shift_;
-  for (std::size_t i = 0; i < kPreviewSize; ++i) {
-    preview_[i] = shift.d_m;
-    const double turned = advance(shift, within_room(here, ahead, side, target_m, keep), c, kPreviewStep_m);
-    const double v = speed_on_bend(corridor, here.curvature(), shift.d_m, turned);
-    speed_cap_mps = std::min(speed_cap_mps, std::sqrt(v * v + 2.0 * corridor.brake_mps2 * kPreviewStep_m * static_cast<double>(i)));
-    here.step(kPreviewStep_m);
-    ahead.step(kPreviewStep_m);
+  // Where a wall comes nearer faster than the shift gives way, a tighter curve at a lower speed.
+  for (;;) {
+    double cap = speed_cap_mps;
+    if (preview(corridor, side, target_m, bend_per_m_, cap) || bend_per_m_ >= kTightest_per_m) {
+      speed_cap_mps = cap;
+      return;
+    }
+    bend_per_m_ = std::min(1.5 * bend_per_m_, kTightest_per_m);
   }
 }
 
@@ -259,6 +297,7 @@ void Overtake::begin_or_decline(const Corridor& corridor, std::span<const Oppone
   const bool wanted = parameters_.enable && gap <= parameters_.trigger_gap_m && (now - o.seen).seconds() < 0.3 &&
                       speed_at(*corridor.path, corridor.speed_mps, s_m) - o.rate_mps > parameters_.closing_margin_mps;
   if (!wanted) {
+    fit_ticks_ = 0;
     if (gap > parameters_.trigger_gap_m + 1.0) declining_ = false;
     return;
   }
@@ -267,12 +306,14 @@ void Overtake::begin_or_decline(const Corridor& corridor, std::span<const Oppone
   if (!left.fits && !right.fits) {
     if (!declining_) ++counters_.declined;
     declining_ = true;
+    fit_ticks_ = 0;
     return;
   }
+  if (++fit_ticks_ < kFitTicks) return;
   side_ = left.fits && (!right.fits || left.room_m >= right.room_m) ? +1 : -1;
   passing_ = true;
   declining_ = false;
-  unfit_ticks_ = 0;
+  unfit_ticks_ = fit_ticks_ = 0;
   target_id_ = o.id;
   target_lateral_m_ = beside(o, side_);
   ++counters_.starts;
@@ -283,6 +324,7 @@ Manoeuvre Overtake::update(const Corridor& corridor, std::span<const Opponent> o
                            double speed_mps) {
   const tracks::Path& path = *corridor.path;
   Manoeuvre manoeuvre;
+  const bool was_passing = passing_;
   if (passing_) {
     const auto target = std::find_if(opponents.begin(), opponents.end(), [&](const Opponent& o) { return o.id == target_id_; });
     if (target == opponents.end() || (now - target->seen).seconds() > parameters_.abort_unseen_s) {
@@ -323,7 +365,10 @@ Manoeuvre Overtake::update(const Corridor& corridor, std::span<const Opponent> o
       declining_ = false;
     }
   }
-  lay_out(corridor, s_m, passing_ ? target_lateral_m_ : 0.0, speed_mps, manoeuvre.speed_cap_mps);
+  // A shift keeps the curve it began with, gentler where the car gains speed: a curve that tightened as the car slowed for
+  // it would slow the car further.
+  bend_per_m_ = was_passing == passing_ ? std::min(bend_per_m_, bend(speed_mps)) : bend(speed_mps);
+  lay_out(corridor, s_m, passing_ ? target_lateral_m_ : 0.0, manoeuvre.speed_cap_mps);
   const double cap = follow_cap(corridor, opponents, s_m, lateral_m, manoeuvre.opponent);
   manoeuvre.speed_cap_mps = std::min(manoeuvre.speed_cap_mps, cap);
   if (passing_) {

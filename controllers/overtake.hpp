@@ -37,6 +37,7 @@ struct OvertakeParameters {
   double shift_accel_mps2 = 1.2;  ///< lateral acceleration of the shift alone
   double horizon_m = 45.0;        ///< a pass that takes longer does not begin
   double follow_gap_m = 0.6;      ///< between the bodies, while following
+  double standing_gap_m = 2.5;    ///< more, behind one that stands
   double follow_decel_mps2 = 2.5;
   void fields(FieldVisitor& f);
 };
@@ -113,10 +114,12 @@ class Overtake {
   static constexpr std::size_t kPreviewSize = 61;
 
   [[nodiscard]] double beside(const Opponent& o, int side) const;
+  [[nodiscard]] double follow_limit(double rate_mps, double gap_m) const;
   [[nodiscard]] double bend(double speed_mps) const;
   [[nodiscard]] double follow_cap(const Corridor& corridor, std::span<const Opponent> opponents, double s_m, double lateral_m,
                                   std::int32_t& decisive) const;
-  void lay_out(const Corridor& corridor, double s_m, double target_m, double speed_mps, double& speed_cap_mps);
+  bool preview(const Corridor& corridor, int side, double target_m, double bend_per_m, double& speed_cap_mps);
+  void lay_out(const Corridor& corridor, double s_m, double target_m, double& speed_cap_mps);
   void begin_or_decline(const Corridor& corridor, std::span<const Opponent> opponents, std::size_t nearest, Time now, double s_m,
                         double speed_mps);
 
@@ -124,6 +127,7 @@ class Overtake {
   double length_m_;
   double width_m_;
   Shift shift_;
+  double bend_per_m_ = 0.06;
   double shift_s_m_ = 0.0;
   bool placed_ = false;
   bool shifted_ = false;
@@ -133,6 +137,7 @@ class Overtake {
   std::int32_t target_id_ = 0;
   int side_ = 0;
   int unfit_ticks_ = 0;
+  int fit_ticks_ = 0;
   double target_lateral_m_ = 0.0;
   Counters counters_;
 };

@@ -84,7 +84,7 @@ std::vector<FieldDescription> describe_fields(const VisitFields& visit);
 template <class Struct>
 Status load_fields(const Node& node, std::string_view what, Struct& value) {
   Struct loaded = value;
-  const Status status = detail::load_fields(node, what, [&loaded](FieldVisitor& f) { loaded.fields(f); });
+  Status status = detail::load_fields(node, what, [&loaded](FieldVisitor& f) { loaded.fields(f); });
   if (status) value = loaded;
   return status;
 }

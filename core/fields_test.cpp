@@ -5,6 +5,7 @@
 
 #include <array>
 #include <bit>
+#include <limits>
 
 #include "core/node.hpp"
 
@@ -153,6 +154,17 @@ TEST_CASE("an integer without bounds asks for a whole number, and an exact bound
   CHECK(load_fields(parse_yaml("any: 1.5", "f").value(), "c", counts).error().message == "f:1: c.any = 1.5: a whole number");
   CHECK(load_fields(parse_yaml("any: -9223372036854775808", "f").value(), "c", counts).ok());
   CHECK(load_fields(parse_yaml("big: 2e7", "f").value(), "c", counts).error().message == "f:1: c.big = 2e7: allowed: 0 .. 12345678");
+}
+
+TEST_CASE("an infinite bound does not let infinity in") {
+  struct Open {
+    double value = 0.0;
+    void fields(FieldVisitor& f) { f.number("value", value, {"", 0.0, std::numeric_limits<double>::infinity(), "not negative"}); }
+  };
+  Open open;
+  CHECK(load_fields(parse_yaml("value: 1e300", "f").value(), "o", open).ok());
+  CHECK_FALSE(load_fields(parse_yaml("value: .inf", "f").value(), "o", open).ok());
+  CHECK_FALSE(load_fields(parse_yaml("value: .nan", "f").value(), "o", open).ok());
 }
 
 TEST_CASE("a subtree is kept as it stands") {

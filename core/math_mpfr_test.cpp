@@ -255,7 +255,9 @@ TEST_CASE("atan2 and hypot agree with MPFR for vectors of any size and direction
     compare(f.name, f.ours, f.reference, logarithmic("y", -1074, -1000), logarithmic("x", -1074, -1000));
     compare(f.name, f.ours, f.reference, logarithmic("y", 950, 1024), logarithmic("x", 950, 1024));
     std::vector<double> y, x;
-    for (const double a : edges()) {
+    const std::vector<double> all = edges();
+    for (std::size_t i = 0; i < all.size(); i += 5) {
+      const double a = all[i];
       for (const double b : {5e-324, 1e-310, 3e-308, 1.0, -1.0, 1e6, 1.7e308, std::numeric_limits<double>::max(), -5e-324, -1e308}) {
         y.push_back(a);
         x.push_back(b);

@@ -66,6 +66,8 @@ class Builder final : public YAML::EventHandler {
   void OnDocumentEnd() override { done_ = true; }
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { leaf(mark, anchor, Node()); }
   void OnScalar(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor, const std::string& value) override {
+    // yaml-cpp turns "\N" and "\_" into single bytes.
+    if (line_of_garbage(value) != 0) throw Trouble{where(mark) + ": an escape that stands for no UTF-8 text"};
     leaf(mark, anchor, Node(value));
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {

@@ -11,6 +11,9 @@ TEST_CASE("seconds and nanoseconds convert to the nearest of each other") {
   CHECK(from_seconds(1.4e-9).ns == 1);
   CHECK(from_seconds(1.6e-9).ns == 2);
   CHECK(from_seconds(-1.6e-9).ns == -2);
+  CHECK(from_seconds(0.5e-9).ns == 1);
+  CHECK(from_seconds(-0.5e-9).ns == -1);
+  CHECK(from_seconds(0.55e-9).ns == 1);
   CHECK(from_seconds(0.0).ns == 0);
   CHECK(from_milliseconds(-3).ns == -3'000'000);
   CHECK(Duration{300'000'000}.seconds() == 0.3);

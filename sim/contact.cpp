@@ -47,14 +47,11 @@ Gap gap_along(const Box& a, const Box& b, Vec2 unit) {
   return {std::abs(offset) - reach(a, unit) - reach(b, unit), offset < 0.0 ? -unit : unit};
 }
 
-std::array<Gap, 4> gaps(const Box& a, const Box& b) {
-  return {gap_along(a, b, b.axis), gap_along(a, b, perpendicular(b.axis)), gap_along(a, b, a.axis), gap_along(a, b, perpendicular(a.axis))};
-}
-
 // Largest gap over the separating axes: positive exactly where the rectangles are apart, and then at most their distance.
 Gap separation(const Box& a, const Box& b) {
   Gap best;
-  for (const Gap& gap : gaps(a, b)) {
+  for (const Vec2 unit : {b.axis, perpendicular(b.axis), a.axis, perpendicular(a.axis)}) {
+    const Gap gap = gap_along(a, b, unit);
     if (gap.value > best.value) best = gap;
   }
   return best;
@@ -152,19 +149,6 @@ class Overlap {
   double area_ = 0.0;
 };
 
-// A wall cell's side that another blocked cell covers cannot be what the car ran into.
-Vec2 wall_normal(const Box& box, int i, int j, const tracks::OccupancyMap& map) {
-  const auto all = gaps(box, cell_box(i, j));
-  Gap best;
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    const Gap& gap = all[k];
-    const bool of_the_cell = k < 2;
-    if (of_the_cell && map.blocked(i + static_cast<int>(gap.normal.x), j + static_cast<int>(gap.normal.y))) continue;
-    if (gap.value > best.value) best = gap;
-  }
-  return best.value > -kInfinity ? best.normal : separation(box, cell_box(i, j)).normal;
-}
-
 // Cells [i0, i1] x [j0, j1] of the map that may meet what lies within (rx, ry) of `middle`.
 struct CellRange {
   int i0, i1, j0, j1;
@@ -204,12 +188,12 @@ Touch wall_touch(const Sweep& sweep, double u, Duration step, const tracks::Occu
   const CellRange range = cells_around(box, 0.0, map);
   Overlap overlap;
   Vec2 normal;
-  Vec2 likeliest{1.0, 0.0};
-  double most = -1.0;
+  Vec2 likeliest;
+  double most = 0.0;
   for (int j = range.j0; j <= range.j1; ++j) {
     for (int i = range.i0; i <= range.i1; ++i) {
       if (!map.blocked(i, j) || separation(box, cell_box(i, j)).value > kHair) continue;
-      const Vec2 n = wall_normal(box, i, j, map);
+      const Vec2 n = separation(box, cell_box(i, j)).normal;
       // By area, so that a cell that is barely overlapped at one end says little.
       const double area = overlap.add(box, cell_box(i, j), kHair);
       normal = normal + area * n;
@@ -220,7 +204,12 @@ Touch wall_touch(const Sweep& sweep, double u, Duration step, const tracks::Occu
     }
   }
   const double length = norm(normal);
-  normal = length > 1e-3 * most && most > 0.0 ? (1.0 / length) * normal : likeliest;
+  // Opposite sides of a thin wall cancel; within a thick one no side is nearest, and the car's own way back is an answer.
+  if (length > 1e-3 * most && length > 0.0) {
+    normal = (1.0 / length) * normal;
+  } else {
+    normal = most > 0.0 ? likeliest : -box.axis;
+  }
   const Vec2 point = overlap.middle(box.centre);
   Touch touch;
   touch.u = u;

@@ -35,7 +35,7 @@ Pose2 pose_at(const Motion& motion, double u);
 struct Touch {
   double u = 0.0;                  ///< fraction of the sub-step, in [0, 1]; 0 where the two overlap from the start
   Vec2 point;                      ///< m, map frame: middle of what overlaps at u
-  Vec2 normal;                     ///< unit vector, map frame, from the obstacle to the car
+  Vec2 normal;                     ///< unit vector, map frame, from the obstacle to the car; of least depth where they overlap deeply
   double closing_speed_mps = 0.0;  ///< of the chassis at `point` against the normal (relative to the other car); negative when receding
 };
 

@@ -73,6 +73,16 @@ TEST_CASE("a post that flies through the whole car within one step is not missed
   CHECK(touch->u == doctest::Approx((2.0 - 1.43) / 2.0).epsilon(1e-5));
 }
 
+TEST_CASE("what lies at the very end of a long step is not lost by the broad phase, along nor across") {
+  const auto map = make_map(8.0, 3.0, 0.02, {{4.0, 0.0, 4.02, 3.0}});
+  const auto ahead = wall_touch(map, {0.6, 1.5, 0.0}, {0.6 + 3.0, 1.5, 0.0});
+  REQUIRE(ahead);
+  CHECK(ahead->u == doctest::Approx((4.0 - 1.03) / 3.0).epsilon(1e-5));
+  const auto across = wall_touch(map, {0.8, 1.5, 0.5 * math::kPi}, {0.8 + 3.1, 1.5, 0.5 * math::kPi});
+  REQUIRE(across);
+  CHECK(across->u == doctest::Approx((4.0 - 0.95) / 3.1).epsilon(1e-5));
+}
+
 TEST_CASE("a turning car sweeps a post with its tail although both end poses are clear") {
   // The post lies on the circle of the rear corner, passed in the middle of the turn.
   const double radius = std::hypot(0.10, 0.15);
@@ -124,6 +134,20 @@ TEST_CASE("on a wall made of cells an oblique corner gets the wall's normal, whe
   }
 }
 
+TEST_CASE("a corner deep in a wall of small cells is still pushed out by the wall's face") {
+  const auto map = make_map(4.0, 2.0, 0.01, {{0.0, 0.0, 4.0, 0.5}});
+  for (int k = 0; k < 20; ++k) {
+    const Pose2 pose{1.5 + 0.0037 * k, 0.5 + 0.43 * std::sin(0.9) + 0.15 * std::cos(0.9) - 0.03, -0.9};
+    const auto touch = wall_touch(map, pose, pose);
+    REQUIRE(touch);
+    CHECK(touch->normal.y > 0.975);
+  }
+  // Wholly inside there is no side; the answer is still a unit vector.
+  const auto buried = wall_touch(make_map(4.0, 2.0, 0.05, {{0.0, 0.0, 4.0, 2.0}}), {2.0, 1.0, 0.3}, {2.0, 1.0, 0.3});
+  REQUIRE(buried);
+  CHECK(norm(buried->normal) == doctest::Approx(1.0));
+}
+
 TEST_CASE("turning the map and the car together turns the answer and nothing else") {
   const std::vector<Block> blocks{{3.0, 0.6, 3.02, 0.62}, {1.0, 1.5, 3.9, 1.6}};
   const auto straight = make_map(4.0, 2.0, 0.02, blocks);
@@ -143,6 +167,8 @@ TEST_CASE("turning the map and the car together turns the answer and nothing els
     ++touches;
     CHECK(a->u == doctest::Approx(b->u).epsilon(1e-4));
     CHECK(distance(turned * a->point, b->point) < 1e-3);
+    CHECK(distance(rotate(turned.yaw, a->normal), b->normal) < 1e-3);
+    CHECK(a->closing_speed_mps == doctest::Approx(b->closing_speed_mps).epsilon(1e-3));
   }
   CHECK(touches > 30);
 }

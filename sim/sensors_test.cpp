@@ -230,6 +230,26 @@ TEST_CASE("another car is seen as its chassis, at every bearing, as brute force 
   }
 }
 
+TEST_CASE("a car across the cut behind a scanner that sees all round is seen on both sides of it") {
+  LidarSettings all_round = clean();
+  all_round.fov_rad = 2.0 * math::kPi;
+  Scanner s(room(12.0, 12.0), all_round);
+  const SeenCar behind{{-0.10, 0.43, 0.15}, {5.0, 6.0, 0.0}};
+  const auto& ranges = s.look({6.0, 6.0, 0.0}, std::span(&behind, 1));
+  for (const std::size_t beam : {0U, 5U, 1075U, 1080U}) CHECK(ranges[beam] == doctest::Approx(0.57).epsilon(0.01));
+  CHECK(ranges[540] > 5.0F);
+}
+
+TEST_CASE("the part of a car that is beyond the sensor's range is no return") {
+  LidarSettings near_sighted = clean();
+  near_sighted.range_max_m = 3.0;
+  Scanner s(room(12.0, 4.0), near_sighted);
+  const SeenCar oblique{{-0.10, 0.43, 0.15}, {4.1, 2.0, 0.0}};
+  CHECK(s.look({1.0, 2.0, 0.0}, std::span(&oblique, 1))[540] == doctest::Approx(3.0).epsilon(1e-6));
+  const SeenCar farther{{-0.10, 0.43, 0.15}, {4.11, 2.0, 0.0}};
+  CHECK(std::isinf(s.look({1.0, 2.0, 0.0}, std::span(&farther, 1))[540]));
+}
+
 TEST_CASE("a car ahead reads the distance from the mount to its tail, one behind a wall is not seen") {
   Scanner s(room(12.0, 4.0), clean(), {0.27, 0.0, 0.0});
   const SeenCar ahead{{-0.10, 0.43, 0.15}, {5.0, 2.0, 0.0}};

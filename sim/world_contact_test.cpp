@@ -65,6 +65,49 @@ TEST_CASE("policy stop: the car stands where it touched, one event says when, wh
   CHECK(state.velocity_mps.x == 0.0);
 }
 
+TEST_CASE("the motion that a collision leaves behind reads back, forwards and in reverse, and keeps wheels and targets") {
+  auto plant = plant::Plant::make(test_car(), {}, 0.9);
+  REQUIRE(plant);
+  plant->reset({0, 0, 0}, 2.0);
+  REQUIRE(plant->command(0.3, 2.0, {}) == plant::CommandStatus::kAccepted);
+  plant->step({}, from_milliseconds(100));
+  const double wheels = plant->steering_rad();
+  for (const Vec2 velocity : {Vec2{1.2, 0.3}, Vec2{-1.2, 0.3}, Vec2{}}) {
+    plant->set_motion({3.0, -1.0, 0.7}, velocity, 2.0);
+    CHECK(plant->base_velocity().x == doctest::Approx(velocity.x));
+    CHECK(plant->base_velocity().y == doctest::Approx(velocity.y));
+    CHECK(plant->yaw_rate_radps() == 2.0);
+    CHECK(distance(plant->base_pose().position(), {3.0, -1.0}) < 1e-12);
+    CHECK(plant->base_pose().yaw == 0.7);
+    CHECK(plant->steering_rad() == wheels);
+    CHECK(plant->steering_target_rad() == 0.3);
+  }
+}
+
+TEST_CASE("a car that stands for good may be commanded for ever") {
+  CarSetup car =
+      setup("car0", {1.0, 1.5, 0.0}, std::make_unique<Scripted>([](const Observation&) { return drive(0.0, 3.0); }, from_milliseconds(5)));
+  car.sensors.lidar.enabled = false;
+  auto world = World::make(room(3.0, 3.0), with(ContactPolicy::kStop), cars(std::move(car)));
+  REQUIRE(world);
+  run(*world, 10.0);
+  CHECK(world->car(0).stopped);
+  CHECK(world->car(0).ticks == 2000);
+  CHECK_FALSE(world->failed());
+}
+
+TEST_CASE("more commands under way than the delay lines hold fail the run by name") {
+  CarSetup car = setup("car0", {1.0, 1.5, 0.0},
+                       std::make_unique<Scripted>([](const Observation&) { return drive(0.0, 1.0); }, Duration{200'000}, "hasty"));
+  car.sensors.lidar.enabled = false;
+  car.parameters.speed_delay_s = 0.5;
+  auto world = World::make(room(3.0, 3.0), with(ContactPolicy::kStop), cars(std::move(car)));
+  REQUIRE(world);
+  run(*world, 0.3);
+  CHECK(world->car(0).failure == Failure::kTooManyCommands);
+  CHECK(world->failure_text(0).find("'hasty' of car0: more than 512 commands") != std::string::npos);
+}
+
 TEST_CASE("policy record: the car drives on through the wall, the latch stays, every step of contact is counted") {
   // A screen across the room, 0.1 m thick.
   World world = one_car(ContactPolicy::kRecord, 3.0, 0.0, place_of(make_map(12.0, 3.0, 0.05, {{5.0, 0.0, 5.1, 3.0}})));

@@ -116,6 +116,11 @@ TEST_CASE("a controller with a rate runs at it, from 0 on, whatever the physics 
   run(*world, 0.1);
   REQUIRE(seen.size() == 15);
   for (std::size_t k = 0; k < seen.size(); ++k) CHECK(seen[k].now == Time{static_cast<std::int64_t>(k) * 7'000'001});
+  seen.clear();
+  world->reset();
+  run(*world, 0.1);
+  REQUIRE(seen.size() == 15);
+  CHECK(seen[0].now == Time{});
 }
 
 TEST_CASE("every scan is of one instant: all cars at its stamp, whatever their order") {

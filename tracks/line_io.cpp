@@ -43,6 +43,10 @@ constexpr std::string_view kKnownForms =
     "expected 4 columns (x_m, y_m, w_tr_right_m, w_tr_left_m), 7 (s_m, x_m, y_m, psi_rad, kappa_radpm, vx_mps, ax_mps2), or a header "
     "that names x_m and y_m";
 
+constexpr double kSamePoint = 1e-6;
+constexpr double kRepeatedWithin = 0.01;
+constexpr double kFarthestApart = 1000.0;
+
 using Layout = std::vector<Column>;
 
 Column column_of(std::string_view name) {
@@ -164,7 +168,22 @@ void drop_repeated_end(std::vector<Row>& rows) {
   double length = 0.0;
   for (std::size_t i = 1; i < rows.size(); ++i) length += distance(point_of(rows[i - 1]), point_of(rows[i]));
   const double spacing = length / static_cast<double>(rows.size() - 1);
-  if (distance(point_of(rows.front()), point_of(rows.back())) < std::max(1e-6, 0.01 * spacing)) rows.pop_back();
+  if (distance(point_of(rows.front()), point_of(rows.back())) < std::clamp(0.01 * spacing, kSamePoint, kRepeatedWithin)) rows.pop_back();
+}
+
+/// Neighbours are neither the same point nor out of sight of one another.
+Status check_spacing(const std::vector<Row>& rows, bool closed, const std::string& name) {
+  for (std::size_t i = closed ? 0 : 1; i < rows.size(); ++i) {
+    const Row& before = rows[(i + rows.size() - 1) % rows.size()];
+    const double apart = distance(point_of(before), point_of(rows[i]));
+    const std::string where = name + ":" + std::to_string(rows[i].line) + ": ";
+    if (apart < kSamePoint) return Error{where + "the same point as in line " + std::to_string(before.line)};
+    if (!(apart <= kFarthestApart)) {
+      return Error{where + format_number(apart, 4) + " m from the point of line " + std::to_string(before.line) + ": must be at most " +
+                   format_number(kFarthestApart, 4) + " m"};
+    }
+  }
+  return {};
 }
 
 /// Headings as the standard has them: psi is either that already or 0 along +y; the points tell which.
@@ -185,12 +204,14 @@ std::optional<std::vector<double>> standard_headings(const std::vector<Row>& row
   if (total > 0.0 && std::max(along_x, along_y) < 0.8 * total) return std::nullopt;
   const double turn = along_y > along_x ? math::kPi / 2.0 : 0.0;
   std::vector<double> headings;
+  headings.reserve(count);
   for (const Row& row : rows) headings.push_back(wrap_angle(row.values[kPsi] + turn));
   return headings;
 }
 
 std::vector<double> column(const std::vector<Row>& rows, Column which) {
   std::vector<double> values;
+  values.reserve(rows.size());
   for (const Row& row : rows) values.push_back(row.values[which]);
   return values;
 }
@@ -207,13 +228,11 @@ Result<Line> parse_line(std::string_view text, const std::string& name, bool clo
   if (rows.size() < fewest) {
     return Error{name + ": " + std::to_string(rows.size()) + " points: a line needs at least " + std::to_string(fewest)};
   }
+  const Status spaced = check_spacing(rows, closed, name);
+  if (!spaced) return spaced.error();
   std::vector<Vec2> points;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i > 0 && distance(points.back(), point_of(rows[i])) < 1e-6) {
-      return Error{name + ":" + std::to_string(rows[i].line) + ": the same point as in line " + std::to_string(rows[i - 1].line)};
-    }
-    points.push_back(point_of(rows[i]));
-  }
+  points.reserve(rows.size());
+  for (const Row& row : rows) points.push_back(point_of(row));
   Result<Path> path = Path::make(std::move(points), closed);
   if (!path) return Error{name + ": " + path.error().message};
 

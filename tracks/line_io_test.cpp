@@ -115,6 +115,9 @@ TEST_CASE("a bad line is refused with file and line number") {
   CHECK(contains(error_of("0,0,1,1\n4,0,-0.1,1\n4,4,1,1\n"), "line.csv:2: column 3 = -0.1: a width"));
   CHECK(contains(error_of("# x_m,y_m,vx_mps\n0,0,1\n4,0,-1\n4,4,1\n"), "line.csv:3: column 3 = -1: a speed"));
   CHECK(contains(error_of("0,0,1,1\n4,0,1,1\n4,0,1,1\n0,4,1,1\n"), "line.csv:3: the same point as in line 2"));
+  CHECK(contains(error_of(kSquare + "0,0,1,1\n0,0,1,1\n"), "line.csv:1: the same point as in line 5"));
+  CHECK(contains(error_of("0,0,1,1\n4,0,1,1\n4,1e100,1,1\n0,4,1,1\n"), "line.csv:3: 1e+100 m from the point of line 2"));
+  CHECK(contains(error_of("0,0,1,1\n900,0,1,1\n900,900,1,1\n"), "line.csv:1: 1273 m from the point of line 3"));
   CHECK(contains(error_of("0,0,1,1\n4,0,1,1\n"), "line.csv: 2 points"));
   CHECK(contains(error_of("0,0,1,1\n4,0,1,1\n0,0,1,1\n"), "line.csv: 2 points"));
   CHECK(contains(error_of("0,0,1,1\n", false), "1 points"));

@@ -52,7 +52,9 @@ class OccupancyMap {
 
  private:
   OccupancyMap() = default;
-  [[nodiscard]] std::size_t index(int i, int j) const { return static_cast<std::size_t>(j) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(i); }
+  [[nodiscard]] std::size_t index(int i, int j) const {
+    return static_cast<std::size_t>(j) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(i);
+  }
 
   int width_ = 0;
   int height_ = 0;

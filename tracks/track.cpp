@@ -53,16 +53,17 @@ LineClearance smallest_clearance(const OccupancyMap& map, const DistanceField& d
     const Vec2 from = path.points()[i];
     const Vec2 to = path.points()[(i + 1) % path.size()];
     const double length = distance(from, to);
-    const double pieces = std::max(1.0, std::ceil(length / step));
-    for (double k = 0.0; k < pieces; k += 1.0) {
-      const Vec2 p = from + (k / pieces) * (to - from);
+    const auto pieces = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(length / step)));
+    for (std::int64_t k = 0; k < pieces; ++k) {
+      const double t = static_cast<double>(k) / static_cast<double>(pieces);
+      const Vec2 p = from + t * (to - from);
       const double bound = distance_field.lower_bound_m(p);
       if (bound >= best.clearance_m) continue;
       const Vec2 cell = map.to_grid(p);
       const bool on_map = cell.x >= 0.0 && cell.y >= 0.0 && cell.x < map.width() && cell.y < map.height();
       const double limit = std::min(best.clearance_m, on_map ? bound + slack : kFarthest);
       const double clearance = clearance_m(map, p, limit);
-      if (clearance < best.clearance_m) best = {clearance, path.s_of(i) + k / pieces * length, p};
+      if (clearance < best.clearance_m) best = {clearance, path.s_of(i) + t * length, p};
     }
   }
   return best;

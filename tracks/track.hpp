@@ -34,7 +34,7 @@ struct Line {
 /// Reads a line file: `x, y, w_right, w_left` (header optional); the racing line `s; x; y; psi; kappa; vx; ax` with `;`
 /// or `,` (seven columns); or any file whose header names its columns (forzaeth). Psi that is 0 along +y is recognised
 /// against the points and turned. Errors name file and line number.
-/// A closed line that ends on its first point again (within a hundredth of the spacing) loses that point. A speed column
+/// A closed line that ends on its first point again (within a hundredth of the spacing, at most 1 cm) loses that point. A speed column
 /// of zeros counts as none.
 Result<Line> load_line(const std::filesystem::path& file, bool closed = true);
 /// load_line on text in memory; `name` stands for the file.

@@ -165,7 +165,9 @@ Result<TrackFiles> find_files(const std::string& argument, const fs::path& built
 /// The first place where a line is in a wall or beyond the map.
 std::optional<std::string> wall_warning(const Track& track, const Line& line, const std::string& line_name) {
   const double step = 0.5 * track.map->resolution_m();
-  for (double s = 0.0; s < line.path.length_m(); s += step) {
+  const auto samples = static_cast<std::int64_t>(std::ceil(line.path.length_m() / step));
+  for (std::int64_t k = 0; k < samples; ++k) {
+    const double s = step * static_cast<double>(k);
     const Vec2 p = line.path.point_at(s);
     const Vec2 cell = track.map->to_grid(p);
     const double i = std::floor(cell.x);

@@ -184,6 +184,12 @@ TEST_CASE("the smallest clearance is found with its place, exact on cell squares
   CHECK(race.s_m <= 4.0);
   const LineClearance centre = smallest_clearance(*track.map, *track.distance, track.centre->path);
   CHECK(centre.clearance_m == doctest::Approx(1.9));
+  // A place that is only a little nearer than what was found before is not skipped.
+  const auto dip = Path::make({{2, 2}, {6, 2}, {6, 4}, {4, 4.4}, {2, 4}}, true);
+  REQUIRE(dip.ok());
+  const LineClearance nearest = smallest_clearance(*track.map, *track.distance, *dip);
+  CHECK(nearest.clearance_m == doctest::Approx(1.5));
+  CHECK(distance(nearest.where, {4.0, 4.4}) < 1e-9);
   CHECK_FALSE(clearance_warning(track, *track.race, "racing line", 0.149).has_value());
   const auto warning = clearance_warning(track, *track.race, "racing line", 0.155);
   REQUIRE(warning.has_value());

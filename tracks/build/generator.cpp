@@ -159,7 +159,9 @@ Status write_track(const TrackPlan& plan, const GeneratedTrack& track, const std
   std::string csv = "# x_m, y_m, w_tr_right_m, w_tr_left_m\n";
   for (std::size_t i = 0; i < track.centre.points.size(); ++i) {
     const std::string half = format_exact(track.centre.half_width_m[i]);
-    csv += format_exact(track.centre.points[i].x) + ", " + format_exact(track.centre.points[i].y) + ", " + half + ", " + half + "\n";
+    for (const std::string& piece : {format_exact(track.centre.points[i].x), format_exact(track.centre.points[i].y), half})
+      csv.append(piece).append(", ");
+    csv.append(half).append("\n");
   }
   Status written = write_file(home / (plan.name + "_centerline.csv"), csv);
   if (!written) return written;

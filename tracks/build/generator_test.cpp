@@ -124,6 +124,19 @@ TEST_CASE("a track may change its width from point to point") {
   };
   CHECK(free_rows(0.01, -11.5, -8.5) == doctest::Approx(2.2).epsilon(0.03));
   CHECK(free_rows(0.01, 8.5, 11.0) == doctest::Approx(1.2).epsilon(0.05));
+  // On the way up the side the half width blends; the raster follows it to a cell.
+  for (std::size_t k = 0; k < track->centre.points.size(); ++k) {
+    const Vec2 p = track->centre.points[k];
+    if (p.x < 14.999 || std::abs(p.y) > 4.0) continue;
+    const double expected = track->centre.half_width_m[k];
+    double free = 0.0;
+    for (double x = 13.0; x < 17.0; x += 0.01) {
+      const Vec2 cell = track->map.to_grid({x, p.y});
+      const int i = static_cast<int>(cell.x);
+      if (track->map.inside(i, static_cast<int>(cell.y)) && !track->map.blocked(i, static_cast<int>(cell.y))) free += 0.01;
+    }
+    CHECK(free == doctest::Approx(2.0 * expected).epsilon(0.06));
+  }
 }
 
 TEST_CASE("a shape that cannot be driven is refused with values and place") {
@@ -155,6 +168,14 @@ TEST_CASE("a shape that cannot be driven is refused with values and place") {
   CHECK(contains(error_of(narrow), "0.3 m of wall between"));
   narrow.min_wall_m = 0.2;
   CHECK(error_of(narrow).empty());
+}
+
+TEST_CASE("the wall between the sides of one bend counts from a half circle of the least distance on") {
+  const TrackPlan plan = rectangle(2.0, 2.0, 2.0, 2.2);
+  const auto report = check_shape(plan, centre_line(plan));
+  REQUIRE(report.ok());
+  const double along = 0.5 * math::kPi * (2.2 + 0.5);
+  CHECK(report->min_wall_m == doctest::Approx(4.0 * std::sin(along / 4.0) - 2.2).epsilon(0.03));
 }
 
 TEST_CASE("a plan is read strictly") {

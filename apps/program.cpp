@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/program.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <vector>
+
+#include "core/log.hpp"
+#include "core/text.hpp"
+
+namespace pitwall::apps {
+namespace {
+
+std::vector<std::string> flags_of(const CLI::App& app) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+  }
+  return flags;
+}
+
+}  // namespace
+
+std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::ExtrasError&) {
+    for (const std::string& argument : app.remaining()) {
+      const std::string flag = argument.substr(0, argument.find('='));
+      log::error(flag.starts_with('-') ? unknown_name("option", flag, flags_of(app))
+                                       : "unexpected argument '" + argument + "'; see --help");
+      return kBadInput;
+    }
+    return kBadInput;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      app.exit(error, std::cout, std::cerr);
+      return kPassed;
+    }
+    log::error(std::string(error.what()) + "; see --help");
+    return kBadInput;
+  }
+}
+
+int bad_input(const Error& error) {
+  log::error(error.message);
+  return kBadInput;
+}
+
+Result<int> choose(std::string_view flag, const std::string& value, std::span<const std::string_view> names) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == value) return static_cast<int>(i);
+  }
+  const std::vector<std::string> allowed(names.begin(), names.end());
+  return Error{std::string(flag) + ": " + unknown_name("value", value, allowed)};
+}
+
+int guarded(const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    log::error(std::string("internal error: ") + error.what());
+    return kInternalError;
+  }
+}
+
+}  // namespace pitwall::apps

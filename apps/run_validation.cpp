@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// run_validation: whether the car still laps every track without touching anything.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <string>
+
+#include "apps/car_choice.hpp"
+#include "apps/program.hpp"
+#include "core/files.hpp"
+#include "core/log.hpp"
+#include "core/text.hpp"
+#include "scenarios/report.hpp"
+#include "scenarios/resolve.hpp"
+#include "scenarios/runner.hpp"
+#include "tracks/track.hpp"
+
+namespace {
+
+using namespace pitwall;
+
+std::atomic<bool> g_stop{false};
+extern "C" void on_signal(int /*signal*/) { g_stop = true; }
+
+struct Arguments {
+  scenarios::ValidationOptions options;
+  std::string output;
+  std::string junit;
+  std::string resolved;
+  int jobs = 0;
+  bool json = false;
+  bool list = false;
+  bool print_config = false;
+  bool quiet = false;
+};
+
+constexpr const char* kFooter =
+    "Example:\n"
+    "  run_validation --scenario all\n"
+    "  run_validation --scenario pure --tracks maps/Spielberg evans/aut --raceline centerline --repeat-seeds 5\n"
+    "  run_validation --scenario gap --set gap_follow.max_speed_mps=3 --output report.json\n"
+    "\n"
+    "Exit code: 0 every scenario passed; 1 one did not, or a resolved scenario gave another trace hash;\n"
+    "2 bad usage or input; 3 internal error; 130 interrupted.\n"
+    "A pass in simulation is not sign-off for the car.";
+
+/// Prints the tracks, cars and scenarios that ship.
+Status print_list(const std::filesystem::path& data) {
+  const auto names = scenarios::scenario_names(data);
+  if (!names) return names.error();
+  std::printf("scenarios: all, %s\n", join(*names).c_str());
+  std::printf("tracks:    %s\n", join(tracks::builtin_names(data / "tracks")).c_str());
+  std::printf("cars:      %s\n", join(calibration::known_cars(data / "cars")).c_str());
+  return {};
+}
+
+/// Writes one resolved scenario with the hash its run gave.
+Status write_resolved(const std::filesystem::path& folder, const scenarios::ResolvedRun& run, std::size_t index,
+                      const scenarios::Outcome& outcome) {
+  scenarios::Scenario scenario = run.scenario;
+  scenario.trace_hash = outcome.trace_hash;
+  std::string number = std::to_string(index + 1);
+  number.insert(0, 3 - std::min<std::size_t>(3, number.size()), '0');
+  const std::string file = number + "-" + outcome.scenario + "-" + outcome.track + "-" + std::to_string(outcome.seed) + ".yaml";
+  return write_file(folder / file, scenarios::to_suite_yaml(scenario, outcome.scenario));
+}
+
+int run(const Arguments& arguments) {
+  const auto runs = scenarios::resolve(arguments.options);
+  if (!runs) return apps::bad_input(runs.error());
+
+  scenarios::Report report;
+  report.planned = static_cast<std::int64_t>(runs->size());
+  report.seed = runs->front().scenario.world.seed;
+  report.fidelity_profile = std::string(plant::kFidelityNames[static_cast<std::size_t>(runs->front().scenario.fidelity)]);
+  report.car = runs->front().scenario.car;
+  report.unmeasured_parameters = runs->front().profile.stock_names();
+  report.parameters_total = static_cast<std::int64_t>(runs->front().profile.entries.size());
+
+  bool diverged = false;
+  Status written;
+  const auto on_finished = [&](const scenarios::Finished& finished) {
+    const scenarios::ResolvedRun& resolved = (*runs)[finished.index];
+    const std::string line = arguments.json ? scenarios::json_line(finished.outcome) : scenarios::human_line(finished.outcome);
+    std::printf("%s\n", line.c_str());
+    std::fflush(stdout);
+    if (!resolved.expected_trace_hash.empty() && resolved.expected_trace_hash != finished.outcome.trace_hash) {
+      diverged = true;
+      log::error("diverged: the resolved scenario recorded trace hash " + resolved.expected_trace_hash + ", this run gave " +
+                 finished.outcome.trace_hash);
+    }
+    if (!arguments.resolved.empty() && written.ok())
+      written = write_resolved(arguments.resolved, resolved, finished.index, finished.outcome);
+    report.results.push_back(finished.outcome);
+  };
+  const int jobs = arguments.jobs > 0 ? arguments.jobs : scenarios::default_jobs();
+  const Status status = scenarios::run_all(*runs, jobs, g_stop, on_finished);
+  if (!status) return apps::bad_input(status.error());
+  report.interrupted = g_stop;
+
+  std::printf("%s\n", arguments.json ? scenarios::json_summary(report).c_str() : scenarios::human_summary(report).c_str());
+  if (written.ok() && !arguments.output.empty()) written = write_file(arguments.output, scenarios::json_report(report));
+  if (written.ok() && !arguments.junit.empty()) written = write_file(arguments.junit, scenarios::junit_xml(report));
+  if (!written) return apps::bad_input(written.error());
+  if (!arguments.output.empty()) log::info("wrote report " + arguments.output);
+  if (!arguments.junit.empty()) log::info("wrote JUnit " + arguments.junit);
+  if (!arguments.resolved.empty() && !report.results.empty()) log::info("wrote resolved scenarios to " + arguments.resolved + "/");
+
+  if (report.interrupted) return apps::kInterrupted;
+  return report.passed() && !diverged ? apps::kPassed : apps::kFailed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  scenarios::ValidationOptions& options = arguments.options;
+  options.data = data_folder();
+  std::string fidelity;
+  std::string raceline;
+  std::string car;
+
+  CLI::App app{"Drives the controllers headless through scripted scenarios; exit code 0 only if every scenario passed.", "run_validation"};
+  app.footer(kFooter);
+  app.set_version_flag("--version", PITWALL_VERSION);
+  app.add_option("--scenario", options.scenario, "all, a scenario of the suite, or a suite file (such as a resolved scenario)")
+      ->capture_default_str();
+  app.add_option("--tracks", options.tracks, "built-in names or groups, map yamls, folders NAME, stems (default: circuits)");
+  app.add_option("--seed", options.seed, "first seed (default 12345)")->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 53));
+  app.add_option("--repeat-seeds", options.repeat_seeds, "run every scenario with seeds seed .. seed + N - 1")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  app.add_option("--timeout", options.timeout_s, "simulated seconds a scenario may take (default 240)")->check(CLI::Range(0.1, 1e6));
+  app.add_option("--output", arguments.output, "write the JSON report here; parent folders are made");
+  app.add_option("--junit", arguments.junit, "write a JUnit XML report here");
+  app.add_option("--resolved", arguments.resolved,
+                 "folder for the resolved scenarios (default: beside --output, else run_validation.resolved)");
+  app.add_flag("--quick", options.quick, "only the first track");
+  app.add_flag("--no-centering", options.no_centering, "gap_follow without corridor centring (for measurements)");
+  app.add_option("--fidelity", fidelity, "legacy, plant or car (default car)");
+  app.add_option("--raceline", raceline, "line to follow: shipped (default), optimized or centerline");
+  app.add_option("--car", car, "car profile, or a car yaml (default: PITWALL_CAR, else f1tenth)");
+  app.add_option("--set", options.assignments, "set any key of the scenarios, for example gap_follow.max_speed_mps=2")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--jobs", arguments.jobs, "workers (default: one a core)")->check(CLI::Range(1, 1024));
+  app.add_flag("--json", arguments.json, "one JSON object a line instead of text");
+  app.add_flag("--list", arguments.list, "print the scenarios, tracks and cars that ship, and stop");
+  app.add_flag("--quiet", arguments.quiet, "only warnings and errors on stderr");
+  if (const auto code = apps::parse(app, argc, argv)) return *code;
+  log::set_quiet(arguments.quiet);
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+
+  if (arguments.list) {
+    const Status listed = print_list(options.data);
+    return listed ? apps::kPassed : apps::bad_input(listed.error());
+  }
+  if (!fidelity.empty()) {
+    const auto chosen = apps::choose("--fidelity", fidelity, plant::kFidelityNames);
+    if (!chosen) return apps::bad_input(chosen.error());
+    options.fidelity = static_cast<plant::Fidelity>(*chosen);
+  }
+  if (!raceline.empty()) {
+    const auto chosen = apps::choose("--raceline", raceline, scenarios::kLineChoices);
+    if (!chosen) return apps::bad_input(chosen.error());
+    options.raceline = static_cast<scenarios::LineChoice>(*chosen);
+  }
+  options.car = apps::chosen_car(car.empty() ? std::nullopt : std::optional(car));
+  if (arguments.resolved.empty()) {
+    arguments.resolved = arguments.output.empty() ? "run_validation.resolved"
+                                                  : std::filesystem::path(arguments.output).replace_extension(".resolved").string();
+  }
+  return apps::guarded([&] { return run(arguments); });
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace pitwall::scenarios {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kGravity = 9.81;
+
+std::string fixed(double value, int digits) {
+  if (!std::isfinite(value)) return "-";
+  std::array<char, 64> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%.*f", digits, value);
+  return buffer.data();
+}
+
+std::string padded(std::string text, std::size_t width) {
+  if (text.size() < width) text.append(width - text.size(), ' ');
+  return text;
+}
+
+/// JSON has no infinities: null stands for "none".
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json contact_json(const Outcome& outcome) {
+  Json json = Json::object();
+  const auto& contact = outcome.contact;
+  json["contact_at_s"] = contact ? number(contact->at_s) : Json(nullptr);
+  json["contact_partner"] = contact ? Json(contact->partner) : Json(nullptr);
+  json["contact_point_m"] = contact ? Json{contact->point_map.x, contact->point_map.y} : Json(nullptr);
+  json["contact_closing_speed_mps"] = contact ? number(contact->closing_speed_mps) : Json(nullptr);
+  json["contact_speed_mps"] = contact ? number(contact->speed_mps) : Json(nullptr);
+  const bool with_car = contact && contact->partner_in_car;
+  json["contact_longitudinal_m"] = with_car ? number(contact->partner_in_car->x) : Json(nullptr);
+  json["contact_lateral_m"] = with_car ? number(contact->partner_in_car->y) : Json(nullptr);
+  json["contact_during_overtake"] = contact ? Json(contact->during_overtake) : Json(nullptr);
+  json["contact_safety_tier"] = contact ? Json(contact->layer) : Json(nullptr);
+  json["contact_forward_scan_m"] = contact ? number(contact->forward_scan_m) : Json(nullptr);
+  return json;
+}
+
+Json grip_json(const GripSummary& grip) {
+  return {{"grip_limit_mps2", number(grip.limit_mps2)},
+          {"grip_limit_g", number(grip.limit_mps2 / kGravity)},
+          {"grip_limited_steps", grip.limited_steps},
+          {"grip_limited_fraction", grip.steps > 0 ? static_cast<double>(grip.limited_steps) / static_cast<double>(grip.steps) : 0.0},
+          {"max_demanded_lateral_mps2", number(grip.max_demanded_lateral_mps2)},
+          {"max_allowed_lateral_mps2", number(grip.max_allowed_lateral_mps2)},
+          {"min_lateral_budget_mps2", number(grip.min_lateral_budget_mps2)}};
+}
+
+Json failure_json(const std::optional<Failure>& failure) {
+  if (!failure) return nullptr;
+  return {{"what", failure->what},
+          {"at_s", number(failure->at_s)},
+          {"track_s_m", number(failure->track_s_m)},
+          {"where_m", {number(failure->where.x), number(failure->where.y)}}};
+}
+
+double counter(const Outcome& outcome, std::string_view wanted) {
+  for (const auto& [name, value] : outcome.counters) {
+    if (name == wanted) return value;
+  }
+  return 0.0;
+}
+
+/// What the controller says of itself: everything under "controller", and at the top the names that reports have always had.
+Json counters_json(const Outcome& outcome) {
+  Json json = {{"controller", Json::object()}, {"overtake_active_at_end", counter(outcome, "overtake_active") != 0.0}};
+  for (const auto& [name, value] : outcome.counters) json["controller"][name] = number(value);
+  for (const char* name : {"avoid_steps", "detection_steps", "overtake_starts", "declined_overtakes"})
+    json[name] = number(counter(outcome, name));
+  const double side = counter(outcome, "last_pass_side");
+  json["last_pass_side"] = side > 0.0 ? Json("left") : side < 0.0 ? Json("right") : Json(nullptr);
+  return json;
+}
+
+Json outcome_json(const Outcome& o) {
+  Json json = {
+      {"scenario", o.scenario},
+      {"track", o.track},
+      {"raceline", o.raceline},
+      {"car", o.car},
+      {"fidelity_profile", o.fidelity_profile},
+      {"seed", o.seed},
+      {"passed", o.passed},
+      {"interrupted", o.interrupted},
+      {"failure", failure_json(o.failure)},
+      {"trace_hash", o.trace_hash},
+      {"steps", o.steps},
+      {"sim_time_s", number(o.sim_time_s)},
+      {"wall_time_s", number(o.wall_time_s)},
+      {"collision", o.collision},
+      {"off_map", o.off_map},
+      {"contact_steps", o.contact_steps},
+      {"opponent_collision", o.opponent_collision},
+      {"laps", o.laps},
+      {"lap_time_s", o.lap_time_s ? number(*o.lap_time_s) : Json(nullptr)},
+      {"accumulated_progress_m", number(o.accumulated_progress_m)},
+      {"track_length_m", number(o.track_length_m)},
+      {"progress_laps", o.track_length_m > 0.0 ? number(o.accumulated_progress_m / o.track_length_m) : Json(nullptr)},
+      {"opponent_laps", o.opponent_laps},
+      {"completed_passes", o.completed_passes},
+      {"max_cross_track_m", number(o.max_cross_track_m)},
+      {"mean_cross_track_m", number(o.mean_cross_track_m)},
+      {"p95_cross_track_m", number(o.p95_cross_track_m)},
+      {"line_length_m", number(o.line_length_m)},
+      {"profile_min_mps", number(o.profile_min_mps)},
+      {"profile_max_mps", number(o.profile_max_mps)},
+      {"estimated_lap_time_s", number(o.estimated_lap_time_s)},
+      {"min_clearance_m", number(o.min_clearance_m)},
+      {"min_forward_scan_m", number(o.min_forward_scan_m)},
+      {"mean_corridor_offset_m", number(o.mean_corridor_offset_m)},
+      {"corridor_samples", o.corridor_samples},
+      {"stop_steps", o.stop_steps},
+      {"reasons", Json::object()},
+      {"min_commanded_speed_mps", number(o.min_commanded_speed_mps)},
+      {"max_commanded_speed_mps", number(o.max_commanded_speed_mps)},
+      {"final_speed_mps", number(o.final_speed_mps)},
+      {"final_pose", {number(o.final_pose.x), number(o.final_pose.y), number(o.final_pose.yaw)}},
+      {"max_pose_error_m", number(o.max_pose_error_m)},
+      {"dropped_beams", o.dropped_beams},
+  };
+  for (const auto& [reason, count] : o.reasons) json["reasons"][reason] = count;
+  json.update(counters_json(o));
+  json.update(grip_json(o.grip));
+  json.update(contact_json(o));
+  return json;
+}
+
+std::string xml_escaped(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string failure_text(const Failure& failure) {
+  return failure.what + " at t = " + fixed(failure.at_s, 2) + " s, s = " + fixed(failure.track_s_m, 1) + " m, (" +
+         fixed(failure.where.x, 2) + ", " + fixed(failure.where.y, 2) + ")";
+}
+
+}  // namespace
+
+bool Report::passed() const {
+  return !results.empty() && static_cast<std::int64_t>(results.size()) == planned &&
+         std::all_of(results.begin(), results.end(), [](const Outcome& o) { return o.passed; });
+}
+
+std::string human_line(const Outcome& o) {
+  std::string line = o.passed ? "PASS" : o.interrupted ? "STOP" : "FAIL";
+  line += "  " + padded(o.scenario, 12) + "  " + padded(o.track, 14) + "  seed " + std::to_string(o.seed);
+  line += "  lap " + (o.lap_time_s ? fixed(*o.lap_time_s, 2) + " s" : std::string("-"));
+  line += "  cross-track max " + fixed(o.max_cross_track_m, 3) + " m";
+  line += "  clearance " + fixed(o.min_clearance_m, 2) + " m";
+  line += "  stops " + std::to_string(o.stop_steps);
+  if (o.completed_passes > 0 || o.scenario.find("traffic") != std::string::npos) line += "  passes " + std::to_string(o.completed_passes);
+  if (o.failure) line += "  | " + failure_text(*o.failure);
+  return line;
+}
+
+std::string human_summary(const Report& report) {
+  const auto passed = std::count_if(report.results.begin(), report.results.end(), [](const Outcome& o) { return o.passed; });
+  std::string text = std::to_string(passed) + " of " + std::to_string(report.planned) + " scenarios passed";
+  if (report.interrupted) text += " (interrupted after " + std::to_string(report.results.size()) + ")";
+  text += "; car " + report.car + ", profile " + report.fidelity_profile + ".\n";
+  text += "A pass in simulation is not sign-off for the car: " + std::to_string(report.unmeasured_parameters.size()) + " of " +
+          std::to_string(report.parameters_total) + " values of this car are STOCK (see `calibration --car " + report.car + "`).";
+  return text;
+}
+
+std::string json_line(const Outcome& outcome) { return outcome_json(outcome).dump(); }
+
+std::string json_summary(const Report& report) {
+  const auto passed = std::count_if(report.results.begin(), report.results.end(), [](const Outcome& o) { return o.passed; });
+  return Json{{"summary", report.passed() ? "PASS" : "FAIL"}, {"scenarios", report.planned}, {"passed", passed}}.dump();
+}
+
+std::string json_report(const Report& report) {
+  const Outcome first = report.results.empty() ? Outcome{} : report.results.front();
+  Json json = {
+      {"schema_version", 2},
+      {"program", "pitwall run_validation " PITWALL_VERSION},
+      {"seed", report.seed},
+      {"control_rate_hz", report.control_rate_hz},
+      {"fidelity_profile", report.fidelity_profile},
+      {"car", report.car},
+      {"lidar_beams", first.lidar_beams},
+      {"surface_friction", number(first.surface_friction)},
+      {"grip_limit_mps2", number(first.grip.limit_mps2)},
+      {"unmeasured_parameters", report.unmeasured_parameters},
+      {"parameters_total", report.parameters_total},
+      {"note", "A pass in simulation is not sign-off for the car: " + std::to_string(report.unmeasured_parameters.size()) + " of " +
+                   std::to_string(report.parameters_total) + " values are STOCK."},
+      {"interrupted", report.interrupted},
+      {"scenarios", report.planned},
+      {"passed", report.passed()},
+      {"results", Json::array()},
+  };
+  for (const Outcome& outcome : report.results) json["results"].push_back(outcome_json(outcome));
+  return json.dump(2) + "\n";
+}
+
+std::string junit_xml(const Report& report) {
+  const auto failed = std::count_if(report.results.begin(), report.results.end(), [](const Outcome& o) { return !o.passed; });
+  double total_s = 0.0;
+  for (const Outcome& o : report.results) total_s += o.wall_time_s;
+  std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"run_validation\" tests=\"" +
+                    std::to_string(report.results.size()) + "\" failures=\"" + std::to_string(failed) + "\" time=\"" + fixed(total_s, 3) +
+                    "\">\n";
+  for (const Outcome& o : report.results) {
+    xml += "  <testcase classname=\"" + xml_escaped(o.scenario) + "\" name=\"" + xml_escaped(o.track) + " seed " + std::to_string(o.seed) +
+           "\" time=\"" + fixed(o.wall_time_s, 3) + "\">\n";
+    if (!o.passed) {
+      const std::string why = o.failure ? failure_text(*o.failure) : "interrupted";
+      xml += "    <failure message=\"" + xml_escaped(why) + "\"/>\n";
+    }
+    xml += "    <system-out>" + xml_escaped(human_line(o)) + "\ntrace_hash " + o.trace_hash + "</system-out>\n  </testcase>\n";
+  }
+  return xml + "</testsuite>\n";
+}
+
+}  // namespace pitwall::scenarios

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/resolve.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "controllers/make.hpp"
+#include "core/hash.hpp"
+#include "core/log.hpp"
+#include "core/text.hpp"
+
+namespace pitwall::scenarios {
+namespace {
+
+constexpr std::string_view kSuite = "suites/validation.yaml";
+
+using TrackCache = std::map<std::string, std::shared_ptr<const tracks::Track>>;
+
+bool is_suite_file(const std::string& scenario) { return scenario.ends_with(".yaml") || scenario.ends_with(".yml"); }
+
+/// The scenarios that the user asked for.
+Result<std::vector<NamedScenario>> chosen_scenarios(const ValidationOptions& options) {
+  std::vector<std::string> assignments = options.assignments;
+  if (options.no_centering) assignments.emplace_back("gap_follow.enable_centering=false");
+  if (is_suite_file(options.scenario)) return load_suite(options.scenario, assignments);
+  Result<std::vector<NamedScenario>> suite = load_suite(options.data / kSuite, assignments);
+  if (!suite || options.scenario == "all") return suite;
+  std::vector<std::string> names{"all"};
+  for (const NamedScenario& scenario : *suite) {
+    if (scenario.name == options.scenario) return std::vector<NamedScenario>{scenario};
+    names.push_back(scenario.name);
+  }
+  return Error{"--scenario: " + unknown_name("scenario", options.scenario, names)};
+}
+
+/// A resolved scenario is run as it stands: whatever would change it is refused.
+Status refuse_overrides(const ValidationOptions& options, const std::string& file) {
+  std::vector<std::string> given;
+  if (!options.tracks.empty()) given.emplace_back("--tracks");
+  if (options.seed) given.emplace_back("--seed");
+  if (options.repeat_seeds != 1) given.emplace_back("--repeat-seeds");
+  if (options.timeout_s) given.emplace_back("--timeout");
+  if (options.fidelity) given.emplace_back("--fidelity");
+  if (options.raceline) given.emplace_back("--raceline");
+  if (options.no_centering) given.emplace_back("--no-centering");
+  if (!options.assignments.empty()) given.emplace_back("--set");
+  if (given.empty()) return {};
+  return Error{file + ": is a resolved scenario, which pins everything; leave out " + join(given) +
+               ", or remove its track_hash and trace_hash to make it an open one"};
+}
+
+Result<std::vector<std::string>> chosen_tracks(const ValidationOptions& options) {
+  const std::filesystem::path builtin = options.data / "tracks";
+  std::vector<std::string> arguments = options.tracks;
+  if (arguments.empty()) arguments.emplace_back("circuits");
+  std::vector<std::string> names;
+  for (const std::string& argument : arguments) {
+    for (std::string& name : tracks::expand_group(argument, builtin)) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+    }
+  }
+  if (names.empty()) return Error{"--tracks: the group is empty"};
+  return names;
+}
+
+Result<std::shared_ptr<const tracks::Track>> cached_track(TrackCache& cache, const std::string& argument,
+                                                          const std::filesystem::path& builtin) {
+  if (const auto found = cache.find(argument); found != cache.end()) return found->second;
+  Result<tracks::Track> loaded = tracks::load_track(argument, builtin);
+  if (!loaded) return loaded.error();
+  if (!loaded->centre) {
+    return Error{"track '" + argument + "': has a map (" + loaded->map_file.string() +
+                 ") but no centre line; a scenario needs one (NAME_centerline.csv beside it)"};
+  }
+  for (const std::string& warning : loaded->warnings) log::warn(warning);
+  auto track = std::make_shared<const tracks::Track>(*std::move(loaded));
+  cache.emplace(argument, track);
+  return track;
+}
+
+/// Chooses the followed line and says so where it is not what was asked for.
+Result<std::string> line_name(const tracks::Track& track, LineChoice choice) {
+  if (choice == LineChoice::kCenterline) return std::string("centre line");
+  if (choice == LineChoice::kShipped) return std::string(track.race ? "racing line" : "centre line");
+  return Error{"--raceline optimized: track '" + track.name + "' has no optimised line; use shipped or centerline"};
+}
+
+/// Every parameter of every controller in use, written out.
+Status complete_controllers(Scenario& scenario, const std::vector<CarSpec>& cars) {
+  const std::vector<std::string> names = controllers::names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool used = std::any_of(cars.begin(), cars.end(), [&](const CarSpec& car) { return car.controller == names[i]; });
+    Result<Node> complete = controllers::complete_parameters(names[i], scenario.controllers[i]);
+    if (!complete) return complete.error();
+    scenario.controllers[i] = used ? *std::move(complete) : Node::map();
+  }
+  return {};
+}
+
+/// Closes what is still open in one scenario on one track.
+Result<ResolvedRun> close(Scenario scenario, const std::shared_ptr<const tracks::Track>& track, const calibration::CarProfile& profile) {
+  ResolvedRun run;
+  run.track = track;
+  run.profile = profile;
+  run.parameters = profile.parameters;
+  Status status = load_fields(scenario.car_parameters, scenario.id + ".car_parameters", run.parameters);
+  if (!status) return status.error();
+  scenario.car_parameters = save_fields(run.parameters);
+  if (scenario.world.surface_friction <= 0.0) scenario.world.surface_friction = run.parameters.surface_friction;
+  Result<std::vector<CarSpec>> cars = load_cars(scenario);
+  if (!cars) return cars.error();
+  run.cars = *std::move(cars);
+  status = complete_controllers(scenario, run.cars);
+  if (!status) return status.error();
+  Result<std::string> line = line_name(*track, scenario.raceline);
+  if (!line) return line.error();
+  run.line_name = *std::move(line);
+  const std::string hash = to_hex(track->content_hash());
+  if (scenario.resolved() && scenario.track_hash != hash) {
+    return Error{scenario.id + ": the contents of track '" + scenario.track + "' are not those of the resolved scenario (track_hash " +
+                 scenario.track_hash + ", now " + hash + ")"};
+  }
+  scenario.track_hash = hash;
+  run.expected_trace_hash = scenario.trace_hash;
+  run.scenario = std::move(scenario);
+  return run;
+}
+
+/// The warning of a line that passes a wall nearer than half the car, once for each line.
+void warn_of_tight_line(const ResolvedRun& run, std::set<std::string>& said) {
+  const tracks::Track& track = *run.track;
+  const bool race = run.line_name == "racing line";
+  const auto warning =
+      tracks::clearance_warning(track, race ? *track.race : *track.centre, run.line_name, run.parameters.chassis().half_width_m);
+  if (warning && said.insert(*warning).second) log::warn(*warning);
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> scenario_names(const std::filesystem::path& data) {
+  const auto suite = load_suite(data / kSuite, {});
+  if (!suite) return suite.error();
+  std::vector<std::string> names;
+  for (const NamedScenario& scenario : *suite) names.push_back(scenario.name);
+  return names;
+}
+
+Result<std::vector<ResolvedRun>> resolve(const ValidationOptions& options) {
+  const Result<std::vector<NamedScenario>> suite = chosen_scenarios(options);
+  if (!suite) return suite.error();
+  Result<std::vector<std::string>> track_names = chosen_tracks(options);
+  if (!track_names) return track_names.error();
+
+  TrackCache cache;
+  std::map<std::string, calibration::CarProfile> profiles;
+  std::set<std::string> said;
+  std::vector<ResolvedRun> runs;
+  for (const NamedScenario& named : *suite) {
+    const Scenario& open = named.scenario;
+    std::vector<std::string> on = *track_names;
+    if (open.resolved()) {
+      const Status refused = refuse_overrides(options, options.scenario);
+      if (!refused) return refused.error();
+    }
+    if (!open.track.empty()) {
+      on = {open.track};
+    } else if (options.quick || open.tracks == OnTracks::kFirst) {
+      on.resize(1);
+    }
+    const std::int64_t first_seed = options.seed.value_or(open.world.seed);
+    for (std::int64_t seed = first_seed; seed < first_seed + options.repeat_seeds; ++seed) {
+      for (const std::string& track_name : on) {
+        Scenario scenario = open;
+        scenario.world.seed = seed;
+        scenario.track = track_name;
+        if (options.timeout_s) scenario.timeout_s = *options.timeout_s;
+        if (options.fidelity) scenario.fidelity = *options.fidelity;
+        if (options.raceline) scenario.raceline = *options.raceline;
+        if (scenario.car.empty()) scenario.car = options.car.empty() ? "f1tenth" : options.car;
+        if (!profiles.contains(scenario.car)) {
+          Result<calibration::CarProfile> profile = calibration::load_car(scenario.car, options.data / "cars");
+          if (!profile) return profile.error();
+          profiles.emplace(scenario.car, *std::move(profile));
+        }
+        const auto track = cached_track(cache, track_name, options.data / "tracks");
+        if (!track) return track.error();
+        Result<ResolvedRun> run =
+            close(std::move(scenario), *track, profiles.at(open.car.empty() ? (options.car.empty() ? "f1tenth" : options.car) : open.car));
+        if (!run) return run.error();
+        warn_of_tight_line(*run, said);
+        runs.push_back(*std::move(run));
+      }
+    }
+  }
+  return runs;
+}
+
+std::string to_suite_yaml(const Scenario& scenario, const std::string& name) {
+  Node suite = Node::map();
+  suite.set(name, save_fields(scenario));
+  return to_yaml(suite);
+}
+
+}  // namespace pitwall::scenarios

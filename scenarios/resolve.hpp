@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what the user asked for to a list of runs with nothing left open.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "calibration/car_profile.hpp"
+#include "core/result.hpp"
+#include "scenarios/scenario.hpp"
+#include "tracks/track.hpp"
+
+namespace pitwall::scenarios {
+
+/// What the command line of run_validation can say. An empty optional leaves the suite's own value.
+struct ValidationOptions {
+  std::filesystem::path data;       ///< holds tracks, cars and suites
+  std::string scenario = "all";     ///< all, a name of the suite, or a suite file (such as a resolved scenario)
+  std::vector<std::string> tracks;  ///< empty: the group `circuits`
+  std::optional<std::int64_t> seed;
+  std::int64_t repeat_seeds = 1;
+  std::optional<double> timeout_s;
+  bool quick = false;  ///< first track only
+  bool no_centering = false;
+  std::optional<plant::Fidelity> fidelity;
+  std::optional<LineChoice> raceline;
+  std::string car;                       ///< empty: f1tenth
+  std::vector<std::string> assignments;  ///< --set key=value
+};
+
+/// One run, resolved, with the data it runs on.
+struct ResolvedRun {
+  Scenario scenario;
+  std::vector<CarSpec> cars;
+  CarParameters parameters;
+  calibration::CarProfile profile;
+  std::shared_ptr<const tracks::Track> track;
+  std::string line_name;            ///< "racing line" or "centre line"
+  std::string expected_trace_hash;  ///< of a resolved scenario that is run again
+};
+
+/// Names that --scenario knows (without suite files).
+Result<std::vector<std::string>> scenario_names(const std::filesystem::path& data);
+
+/// All runs, in the order they are reported: scenario by scenario, seed by seed, track by track. Loads each track once;
+/// warns where a followed line is nearer to a wall than half the car.
+Result<std::vector<ResolvedRun>> resolve(const ValidationOptions& options);
+
+/// The scenario as a suite file of one.
+std::string to_suite_yaml(const Scenario& scenario, const std::string& name);
+
+}  // namespace pitwall::scenarios

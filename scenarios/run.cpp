@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/run.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "controllers/make.hpp"
+#include "core/hash.hpp"
+#include "scenarios/metrics.hpp"
+
+namespace pitwall::scenarios {
+namespace {
+
+const tracks::Line& followed_line(const ResolvedRun& run) { return run.line_name == "racing line" ? *run.track->race : *run.track->centre; }
+
+/// The line with its speeds, and the free width beside each of its points.
+controllers::LineToFollow line_to_follow(const ResolvedRun& run) {
+  constexpr double kFarthest_m = 10.0;
+  const tracks::Line& line = followed_line(run);
+  controllers::LineToFollow result;
+  result.path = std::shared_ptr<const tracks::Path>(run.track, &line.path);
+  result.speed_mps = tracks::speed_profile(line.path, run.scenario.speed);
+  result.rays = run.track->rays;
+  result.distance = run.track->distance;
+  for (std::size_t i = 0; i < line.path.size(); ++i) {
+    const Vec2 left = perpendicular(unit_vector(line.path.heading_at(line.path.s_of(i))));
+    const Vec2 p = line.path.points()[i];
+    result.free_left_m.push_back(std::min(kFarthest_m, run.track->rays->cast(p, left, kFarthest_m)));
+    result.free_right_m.push_back(std::min(kFarthest_m, run.track->rays->cast(p, -left, kFarthest_m)));
+  }
+  return result;
+}
+
+Pose2 start_pose(const tracks::Path& line, const CarSpec& car) {
+  const double s = line.wrap_s(car.start_s_m);
+  const double heading = line.heading_at(s);
+  const Vec2 p = line.point_at(s) + car.start_lateral_m * perpendicular(unit_vector(heading));
+  return {p.x, p.y, wrap_angle(heading + car.start_heading_rad)};
+}
+
+/// Laps are counted on the centre line, from where the car under test starts.
+sim::LapLine lap_line(const ResolvedRun& run, const Pose2& start) {
+  const tracks::Line& centre = *run.track->centre;
+  sim::LapLine line;
+  line.path = std::shared_ptr<const tracks::Path>(run.track, &centre.path);
+  line.width_right_m = centre.width_right_m;
+  line.width_left_m = centre.width_left_m;
+  line.settings.line_s_m = centre.path.project(start.position()).s_m;
+  return line;
+}
+
+const Node& parameters_of(const Scenario& scenario, const std::string& controller) {
+  const std::vector<std::string> names = controllers::names();
+  const auto found = std::find(names.begin(), names.end(), controller);
+  PITWALL_CHECK(found != names.end(), controller);
+  return scenario.controllers[static_cast<std::size_t>(found - names.begin())];
+}
+
+std::optional<ContactSummary> first_contact(const sim::World& world) {
+  for (const sim::ContactEvent& event : world.contacts()) {
+    if (event.car != 0 || event.partner == sim::kMapEdge) continue;
+    ContactSummary contact;
+    contact.at_s = event.time.seconds();
+    contact.point_map = event.point;
+    contact.closing_speed_mps = event.closing_speed_mps;
+    contact.speed_mps = event.speed_mps;
+    contact.partner = "wall";
+    if (event.partner >= 0) {
+      const auto partner = static_cast<std::size_t>(event.partner);
+      contact.partner = world.name(partner);
+      contact.partner_in_car = inverse(event.T_map_base) * world.car(partner).T_map_base.position();
+    }
+    const Command& command = world.car(0).command;
+    contact.during_overtake = command.reason == Reason::kOvertake;
+    contact.layer = std::string(name(command.layer));
+    return contact;
+  }
+  return std::nullopt;
+}
+
+/// Looks after each step for what ends a run, and keeps the first thing that went wrong.
+class Judge {
+ public:
+  Judge(const ResolvedRun& run, const Metrics& metrics)
+      : criteria_(run.scenario.criteria), metrics_(metrics), length_m_(run.track->centre->path.length_m()) {}
+
+  void look(const sim::World& world) {
+    const sim::CarState& car = world.car(0);
+    if (criteria_.cross_track_below_m > 0.0 && std::fabs(metrics_.cross_track_m()) >= criteria_.cross_track_below_m) {
+      fail(world,
+           "cross-track " + text(std::fabs(metrics_.cross_track_m())) + " m, allowed below " + text(criteria_.cross_track_below_m) + " m");
+    }
+    for (std::size_t i = 0; i < world.size(); ++i) {
+      const sim::CarState& any = world.car(i);
+      if (any.failure != sim::Failure::kNone) fail(world, world.failure_text(i));
+      if (any.off_map) fail(world, world.name(i) + " left the map");
+      if (any.contact) fail(world, contact_text(world, i));
+    }
+    goals_met_ = car.lap.laps >= criteria_.laps_at_least && metrics_.completed_passes() >= criteria_.passes_at_least &&
+                 car.lap.progress_m >= criteria_.progress_laps_at_least * length_m_;
+  }
+
+  void time_out(const sim::World& world, double timeout_s) {
+    const sim::CarState& car = world.car(0);
+    std::string what = "timeout after " + text(timeout_s) + " s: " + std::to_string(car.lap.laps) + " laps, progress " +
+                       text(car.lap.progress_m) + " of " + text(length_m_) + " m";
+    if (criteria_.passes_at_least > 0) what += ", " + std::to_string(metrics_.completed_passes()) + " passes";
+    what += ", last decision " + std::string(name(car.command.reason));
+    fail(world, what);
+  }
+
+  [[nodiscard]] bool goals_met() const { return goals_met_; }
+  [[nodiscard]] const std::optional<Failure>& failure() const { return failure_; }
+
+ private:
+  static std::string text(double value) {
+    const double rounded = std::round(value * 1000.0) / 1000.0;
+    std::string digits = std::to_string(rounded);
+    digits.erase(digits.find('.') + 4);
+    return digits;
+  }
+
+  static std::string contact_text(const sim::World& world, std::size_t car) {
+    for (const sim::ContactEvent& event : world.contacts()) {
+      if (event.car != static_cast<int>(car) || event.partner == sim::kMapEdge) continue;
+      const std::string partner = event.partner >= 0 ? world.name(static_cast<std::size_t>(event.partner)) : "the wall";
+      return world.name(car) + " touched " + partner + " at " + text(event.closing_speed_mps) + " m/s closing speed, decision " +
+             std::string(name(world.car(car).command.reason));
+    }
+    return world.name(car) + " in contact";
+  }
+
+  void fail(const sim::World& world, const std::string& what) {
+    if (failure_) return;
+    const sim::CarState& car = world.car(0);
+    failure_ = Failure{what, world.now().seconds(), car.lap.s_m, car.T_map_base.position()};
+  }
+
+  const Criteria& criteria_;
+  const Metrics& metrics_;
+  double length_m_;
+  bool goals_met_ = false;
+  std::optional<Failure> failure_;
+};
+
+bool ended(const sim::World& world, const ResolvedRun& run) {
+  for (std::size_t i = 0; i < world.size(); ++i) {
+    const sim::CarState& car = world.car(i);
+    if (car.failure != sim::Failure::kNone || car.off_map) return true;
+    if (car.contact && run.scenario.world.on_contact == sim::ContactPolicy::kStop) return true;
+  }
+  return false;
+}
+
+void describe(const ResolvedRun& run, const tracks::Path& line, const std::vector<double>& speeds, Outcome& outcome) {
+  outcome.scenario = run.scenario.id;
+  outcome.track = run.track->name;
+  outcome.raceline = run.line_name;
+  outcome.car = run.scenario.car;
+  outcome.fidelity_profile = std::string(plant::kFidelityNames[static_cast<std::size_t>(run.scenario.fidelity)]);
+  outcome.seed = run.scenario.world.seed;
+  outcome.surface_friction = run.scenario.world.surface_friction;
+  outcome.track_length_m = run.track->centre->path.length_m();
+  outcome.line_length_m = line.length_m();
+  outcome.profile_min_mps = *std::min_element(speeds.begin(), speeds.end());
+  outcome.profile_max_mps = *std::max_element(speeds.begin(), speeds.end());
+  outcome.estimated_lap_time_s = tracks::lap_time_s(line, speeds);
+}
+
+void report(const sim::World& world, Outcome& outcome) {
+  const sim::CarState& car = world.car(0);
+  outcome.lidar_beams = world.parameters(0).lidar_beams;
+  outcome.trace_hash = to_hex(world.trace_hash());
+  outcome.sim_time_s = world.now().seconds();
+  outcome.collision = car.contact;
+  outcome.off_map = car.off_map;
+  outcome.contact_steps = car.contact_steps;
+  outcome.contact = first_contact(world);
+  if (outcome.contact) outcome.contact->forward_scan_m = outcome.min_forward_scan_m;
+  outcome.laps = car.lap.laps;
+  if (!world.lap_times(0).empty()) outcome.lap_time_s = world.lap_times(0).front();
+  outcome.accumulated_progress_m = car.lap.progress_m;
+  for (std::size_t i = 1; i < world.size(); ++i) {
+    outcome.opponent_collision = outcome.opponent_collision || world.car(i).contact;
+    outcome.opponent_laps = std::max<std::int64_t>(outcome.opponent_laps, world.car(i).lap.laps);
+  }
+  const plant::FrictionReport& friction = world.friction(0);
+  outcome.grip = {friction.limit_mps2,
+                  friction.steps,
+                  friction.limited_steps,
+                  friction.max_demanded_lateral_mps2,
+                  friction.max_allowed_lateral_mps2,
+                  friction.min_lateral_budget_mps2};
+  if (world.controller(0) != nullptr) {
+    for (const auto& [counter, value] : world.controller(0)->counters()) outcome.counters.emplace_back(std::string(counter), value);
+  }
+}
+
+}  // namespace
+
+Result<sim::World> assemble(const ResolvedRun& run) {
+  const tracks::Path& line = followed_line(run).path;
+  const controllers::LineToFollow to_follow = line_to_follow(run);
+  std::vector<sim::CarSetup> setups;
+  for (const CarSpec& car : run.cars) {
+    sim::CarSetup setup;
+    setup.name = car.name;
+    setup.parameters = plant::car_of(run.scenario.fidelity, run.parameters);
+    setup.plant = plant::Options::of(run.scenario.fidelity);
+    setup.sensors = sim::SensorSettings::of(setup.parameters, run.scenario.fidelity == plant::Fidelity::kCar && car.sensing_errors);
+    Result<std::unique_ptr<Controller>> controller =
+        controllers::make(car.controller, parameters_of(run.scenario, car.controller), setup.parameters, &to_follow);
+    if (!controller) return Error{run.scenario.id + ", car '" + car.name + "': " + controller.error().message};
+    setup.controller = *std::move(controller);
+    setup.start = start_pose(line, car);
+    setup.start_speed_mps = car.start_speed_mps;
+    setups.push_back(std::move(setup));
+  }
+  sim::Place place{run.track->map, run.track->rays, run.track->distance, lap_line(run, setups.front().start)};
+  Result<sim::World> world = sim::World::make(std::move(place), run.scenario.world, std::move(setups));
+  if (!world) return Error{run.scenario.id + " on " + run.track->name + ": " + world.error().message};
+  return world;
+}
+
+Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>& interrupted) {
+  Result<sim::World> made = assemble(run);
+  if (!made) return made.error();
+  sim::World& world = *made;
+  const tracks::Path& line = followed_line(run).path;
+  Outcome outcome;
+  describe(run, line, tracks::speed_profile(line, run.scenario.speed), outcome);
+
+  constexpr int kStepsBetweenInterruptChecks = 64;
+  Metrics metrics(run, line, world);
+  Judge judge(run, metrics);
+  const Time timeout = Time{} + from_seconds(run.scenario.timeout_s);
+  for (std::int64_t step = 0; !judge.goals_met() && !ended(world, run); ++step) {
+    if (world.now() >= timeout) {
+      judge.time_out(world, run.scenario.timeout_s);
+      break;
+    }
+    if (step % kStepsBetweenInterruptChecks == 0 && interrupted()) {
+      outcome.interrupted = true;
+      break;
+    }
+    world.step();
+    metrics.after_step(world);
+    judge.look(world);
+  }
+  metrics.report(world, outcome);
+  report(world, outcome);
+  outcome.failure = judge.failure();
+  outcome.passed = judge.goals_met() && !outcome.failure && !outcome.interrupted;
+  return outcome;
+}
+
+}  // namespace pitwall::scenarios

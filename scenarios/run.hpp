@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run: assemble the world that a resolved scenario describes, step it to its end, judge it. The only place where a
+// car, a track, a plant, sensors and a controller come together.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "core/result.hpp"
+#include "scenarios/outcome.hpp"
+#include "scenarios/resolve.hpp"
+#include "sim/world.hpp"
+
+namespace pitwall::scenarios {
+
+/// The world of a run at t = 0. Bad combinations (a start pose in a wall, parameters out of range) are errors.
+Result<sim::World> assemble(const ResolvedRun& run);
+
+/// Runs to the end: criteria met, contact, off the map, a controller that failed, or the timeout. `interrupted` is asked
+/// now and then and ends the run early. Errors are bad input; whatever happens in the world is an Outcome.
+Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>& interrupted);
+
+}  // namespace pitwall::scenarios

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/scenario.hpp"
+
+#include <algorithm>
+
+#include "controllers/make.hpp"
+#include "core/text.hpp"
+
+namespace pitwall::scenarios {
+
+void CarSpec::fields(FieldVisitor& f) {
+  f.text("controller", controller, "name of its controller");
+  f.number("start_s_m", start_s_m, {"m", -1e4, 1e4, "start, along the followed line"});
+  f.number("start_lateral_m", start_lateral_m, {"m", -10, 10, "start, to the left of the line"});
+  f.number("start_heading_rad", start_heading_rad, {"rad", -3.2, 3.2, "start, against the line's heading"});
+  f.number("start_speed_mps", start_speed_mps, {"m/s", 0, 20, "speed at the start"});
+  f.flag("sensing_errors", sensing_errors, "whether profile car gives this car noisy, late sensors");
+}
+
+void Criteria::fields(FieldVisitor& f) {
+  f.number("laps_at_least", laps_at_least, {"", 0, 1000, "whole laps of the car under test"});
+  f.number("progress_laps_at_least", progress_laps_at_least, {"", 0, 1000, "true progress of the car under test, in laps"});
+  f.number("cross_track_below_m", cross_track_below_m, {"m", 0, 10, "largest true distance from the followed line; 0: not judged"});
+  f.integer("passes_at_least", passes_at_least, {"", 0, 1000, "other cars overtaken, by true progress"});
+}
+
+Scenario::Scenario() : controllers(controllers::names().size(), Node::map()) {}
+
+void Scenario::fields(FieldVisitor& f) {
+  f.text("id", id, "name in reports");
+  f.enumeration("tracks", tracks, kOnTracks, "on which tracks of --tracks");
+  f.text("track", track, "track argument; empty: from --tracks");
+  f.text("track_hash", track_hash, "contents of map and lines; set in a resolved scenario");
+  f.enumeration("raceline", raceline, kLineChoices, "line that is followed");
+  f.enumeration("fidelity", fidelity, plant::kFidelityNames, "how much of the real car is simulated");
+  f.text("car", car, "car profile; empty: from --car");
+  f.number("timeout_s", timeout_s, {"s", 0.1, 1e6, "simulated time a run may take"});
+  f.nested("speed", speed);
+  f.nested("world", world);
+  f.nested("criteria", criteria);
+  f.subtree("cars", cars, "name: {controller, start_s_m, ...}; the car under test first");
+  f.subtree("car_parameters", car_parameters, "values over the car profile's");
+  const std::vector<std::string> names = controllers::names();
+  for (std::size_t i = 0; i < names.size(); ++i) f.subtree(names[i], controllers[i], "parameters of this controller");
+  f.text("trace_hash", trace_hash, "what the run gave");
+}
+
+Result<std::vector<NamedScenario>> load_suite(const std::filesystem::path& file, const std::vector<std::string>& assignments) {
+  const Result<Node> suite = load_yaml(file);
+  if (!suite) return suite.error();
+  if (!suite->is_map() || suite->entries.empty()) return Error{file.string() + ": a suite is a map of scenarios"};
+  std::vector<NamedScenario> scenarios;
+  for (const auto& [name, written] : suite->entries) {
+    Node node = written;
+    if (!node.is_map()) return Error{written.where() + ": scenario '" + name + "' must be a group of keys"};
+    for (const std::string& assignment : assignments) {
+      const Status set = set_by_path(node, assignment);
+      if (!set) return set.error();
+    }
+    NamedScenario scenario{name, {}};
+    scenario.scenario.id = name;
+    const Status loaded = load_fields(node, name, scenario.scenario);
+    if (!loaded) return loaded.error();
+    const auto cars = load_cars(scenario.scenario);
+    if (!cars) return cars.error();
+    scenarios.push_back(std::move(scenario));
+  }
+  return scenarios;
+}
+
+Result<std::vector<CarSpec>> load_cars(const Scenario& scenario) {
+  if (!scenario.cars.is_map() || scenario.cars.entries.empty())
+    return Error{scenario.cars.where() + ": " + scenario.id + ".cars must name at least one car"};
+  std::vector<CarSpec> cars;
+  const std::vector<std::string> names = controllers::names();
+  for (const auto& [name, node] : scenario.cars.entries) {
+    CarSpec car;
+    car.name = name;
+    const Status loaded = load_fields(node, scenario.id + ".cars." + name, car);
+    if (!loaded) return loaded.error();
+    if (std::find(names.begin(), names.end(), car.controller) == names.end()) {
+      return Error{node.where() + ": " + scenario.id + ".cars." + name + ": " + unknown_name("controller", car.controller, names)};
+    }
+    cars.push_back(std::move(car));
+  }
+  return cars;
+}
+
+}  // namespace pitwall::scenarios

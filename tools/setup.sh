@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs the Debian/Ubuntu packages that are missing; says so in one line; does nothing where all are there.
+# Sourced by validate.sh and test.sh. Usage: tools/setup.sh [--tests]
+set -euo pipefail
+
+packages=(g++ cmake ninja-build ccache libeigen3-dev libbox2d-dev libyaml-cpp-dev libspdlog-dev libpng-dev zlib1g-dev
+  libcli11-dev nlohmann-json3-dev)
+if [[ "${1:-}" == "--tests" ]]; then
+  packages+=(doctest-dev libmpfr-dev libbenchmark-dev clang-format-14 clang-tidy-14)
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  [[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" == installed ]] || missing+=("$package")
+done
+[[ ${#missing[@]} -eq 0 ]] && exit 0
+
+as_root=()
+if [[ $EUID -ne 0 ]]; then
+  command -v sudo >/dev/null || { echo "setup: not root and no sudo; please install: ${missing[*]}" >&2; exit 2; }
+  as_root=(sudo)
+fi
+echo "setup: installing ${missing[*]}" >&2
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+export DEBIAN_FRONTEND=noninteractive
+# clang-format-14 and clang-tidy-14 are not in every release; their checks skip themselves where they are absent.
+install() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"; }
+if ! { "${as_root[@]}" apt-get update && { install "${missing[@]}" || for package in "${missing[@]}"; do
+        install "$package" || case "$package" in clang-*) echo "setup: $package is not available here; its checks are skipped" >&2 ;; *) exit 1 ;; esac
+      done; }; } >"$log" 2>&1; then
+  cat "$log" >&2
+  echo "setup: apt-get failed; the packages needed are: ${missing[*]}" >&2
+  exit 3
+fi
