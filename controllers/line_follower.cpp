@@ -36,6 +36,7 @@ Status validate(const LineFollowerParameters& p, const CarParameters& car, const
 LineFollower::LineFollower(const LineFollowerParameters& parameters, const CarParameters& car, const LineToFollow& line)
     : p_(parameters),
       car_(car),
+      response_s_(car.lidar_delay_s + braking_delay_s(car, 1.0 / parameters.line.control_rate_hz)),
       driver_(parameters.line, car, line),
       watchdogs_(parameters.watchdogs, {.scan = true, .odometry = true, .pose = true}),
       stage_(parameters.command, car),
@@ -95,7 +96,7 @@ Command LineFollower::decide(const Observation& obs) {
   desired.steering_rad = driver_.pursue(*fix_, 0.0, OnTheLine{});
   desired.speed_mps = std::min(p_.speed_mps, driver_.allowed_speed_mps(fix_->on_line.s_m));
   const double room = free_ahead_m(obs, stage_.within_locks(desired.steering_rad)) - p_.reserve_m;
-  desired.hard_cap_mps = room > 0.0 ? std::sqrt(2.0 * p_.brake_decel_mps2 * room) : 0.0;
+  desired.hard_cap_mps = stopping_speed_mps(room, p_.brake_decel_mps2, response_s_);
   if (desired.hard_cap_mps < desired.speed_mps) {
     desired.reason = desired.hard_cap_mps > 0.0 ? Reason::kFollow : Reason::kForwardStop;
     brakes_ += 1;

@@ -2,7 +2,7 @@
 // The scripted opponent (spec section 1.5): follows a line at a commanded speed with its own sensors, through the same
 // command stage as everybody, and brakes for what stands on its line by the stopping-distance rule
 //
-//   v <= sqrt(2 brake_decel (distance - reserve))
+//   v t + v^2 / (2 brake_decel) <= distance - reserve,  t: what the brakes take to answer
 //
 // It never steers around anything and never defends. With a map, only what the map does not explain and what lies within
 // the width it will drive over counts; without one, whatever lies on the arc of its steering.
@@ -53,6 +53,7 @@ class LineFollower final : public Controller {
 
   LineFollowerParameters p_;
   CarParameters car_;
+  double response_s_;
   LineDriver driver_;
   Watchdogs watchdogs_;
   CommandStage stage_;

@@ -54,6 +54,7 @@ std::optional<LineFix> LineTracker::locate(const tracks::Path& path, const Pose2
   if (!s) return std::nullopt;
   const LineFix fix = fix_at(path.project_near(p, *s, 0.1, 0.1));
   if (std::abs(fix.heading_error_rad) > kMaxHeadingError_rad) return std::nullopt;
+  if (std::abs(fix.on_line.lateral_m - shift_m) > settings_.max_cross_track_m) return std::nullopt;
   anchor_s_m_ = fix.on_line.s_m;
   return fix;
 }
@@ -73,6 +74,14 @@ double steering_delay_s(const CarParameters& car, double control_period_s) {
 double braking_delay_s(const CarParameters& car, double control_period_s) {
   const double lag = car.speed_loop_brake_gain_per_s > 0.0 ? 1.0 / car.speed_loop_brake_gain_per_s : 0.0;
   return car.speed_delay_s + lag + 0.5 * control_period_s;
+}
+
+double stopping_speed_mps(double distance_m, double decel_mps2, double delay_s) {
+  if (!(distance_m > 0.0)) return 0.0;
+  if (std::isinf(distance_m)) return distance_m;
+  const double lost = decel_mps2 * delay_s;
+  const double square = 2.0 * decel_mps2 * distance_m;
+  return square / (lost + std::sqrt(lost * lost + square));
 }
 
 double pursuit_curvature(const Pose2& T_map_base, Vec2 target_map) {

@@ -61,6 +61,9 @@ double steering_delay_s(const CarParameters& car, double control_period_s);
 /// The same for the speed: transport delay, lag of the braking speed loop, and half a control period.
 double braking_delay_s(const CarParameters& car, double control_period_s);
 
+/// The highest speed from which `distance_m` is enough: v delay + v^2 / (2 decel) = distance; 0 for none, +inf for all.
+double stopping_speed_mps(double distance_m, double decel_mps2, double delay_s);
+
 /// A point of the (shifted) line to aim at.
 struct Target {
   Vec2 point;

@@ -118,10 +118,10 @@ double advance(Shift& shift, double target_m, double bend_per_m, double step_m) 
   return change / step_m;
 }
 
-Overtake::Overtake(const OvertakeParameters& parameters, double car_length_m, double car_width_m)
-    : parameters_(parameters), length_m_(car_length_m), width_m_(car_width_m) {}
+Overtake::Overtake(const OvertakeParameters& parameters, double car_length_m, double car_width_m, double response_s)
+    : parameters_(parameters), length_m_(car_length_m), width_m_(car_width_m), response_s_(response_s) {}
 
-void Overtake::reset() { *this = Overtake(parameters_, length_m_, width_m_); }
+void Overtake::reset() { *this = Overtake(parameters_, length_m_, width_m_, response_s_); }
 
 double Overtake::bend(double speed_mps) const {
   return std::clamp(parameters_.shift_accel_mps2 / std::max(0.01, speed_mps * speed_mps), kGentlest_per_m, kTightest_per_m);
@@ -131,7 +131,7 @@ double Overtake::follow_limit(double rate_mps, double gap_m) const {
   // Behind a car that stands, the room that a shift at walking speed takes, or there would be no way past it.
   const double rest = parameters_.follow_gap_m + parameters_.standing_gap_m * std::clamp(1.0 - rate_mps / kStanding_mps, 0.0, 1.0);
   if (gap_m < rest) return rate_mps * std::max(0.0, gap_m / rest);
-  return rate_mps + std::sqrt(2.0 * parameters_.follow_decel_mps2 * (gap_m - rest));
+  return rate_mps + stopping_speed_mps(gap_m - rest, parameters_.follow_decel_mps2, response_s_);
 }
 
 double Overtake::beside(const Opponent& o, int side) const {

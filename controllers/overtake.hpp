@@ -9,7 +9,8 @@
 // The sideways shift d(s) has bounded slope and second derivative (arc lengths, so it is the same curve at any speed):
 //   d' -> sign(T - d) min(kSlope, sqrt(2 c |T - d|)),   |d''| <= c,   c = shift_accel / v^2
 //
-// Behind an opponent that is in the way: v <= v_opponent + sqrt(2 a (gap - follow_gap)). A moving car is never a wall to
+// Behind an opponent that is in the way: v <= v_opponent + u, where u t + u^2 / (2 a) = gap - follow_gap and t is what the
+// own brakes take to answer. A moving car is never a wall to
 // stop for, and where there is no room the car simply follows.
 #pragma once
 
@@ -74,7 +75,8 @@ struct Manoeuvre {
 
 class Overtake {
  public:
-  Overtake(const OvertakeParameters& parameters, double car_length_m, double car_width_m);
+  /// `response_s`: from an opponent's braking to the own brakes having answered it.
+  Overtake(const OvertakeParameters& parameters, double car_length_m, double car_width_m, double response_s);
 
   void reset();
 
@@ -126,6 +128,7 @@ class Overtake {
   OvertakeParameters parameters_;
   double length_m_;
   double width_m_;
+  double response_s_;
   Shift shift_;
   double bend_per_m_ = 0.06;
   double shift_s_m_ = 0.0;

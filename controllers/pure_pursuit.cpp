@@ -23,6 +23,14 @@ constexpr double kFarthestGap_m = 10.0;
 // A pass has the least room of this far before and behind.
 constexpr double kNarrow_m = 0.5;
 
+// The lag of the speed loop is part of the stopping distance; where the car's is longer than the tuning says, the car's.
+SafetyParameters with_brake_lag(SafetyParameters safety, const CarParameters& car) {
+  if (car.speed_loop_brake_gain_per_s > 0.0) {
+    safety.stopping_response_s = std::max(safety.stopping_response_s, 1.0 / car.speed_loop_brake_gain_per_s);
+  }
+  return safety;
+}
+
 }  // namespace
 
 void PurePursuitParameters::fields(FieldVisitor& f) {
@@ -77,11 +85,12 @@ PurePursuit::PurePursuit(const PurePursuitParameters& parameters, const CarParam
       driver_(parameters.line, car, line),
       watchdogs_(parameters.watchdogs, {.scan = true, .odometry = true, .pose = true}),
       stage_(parameters.command, car),
-      safety_(parameters.safety, car),
+      safety_(with_brake_lag(parameters.safety, car), car),
       scan_(car),
       detector_(parameters.detection, car, line.rays),
       tracker_(parameters.tracking, parameters.detection.min_width_m, car.length_m, car.width_m),
-      overtake_(parameters.overtake, car.length_m, car.width_m) {
+      overtake_(parameters.overtake, car.length_m, car.width_m,
+                car.lidar_delay_s + braking_delay_s(car, 1.0 / parameters.line.control_rate_hz)) {
   room_ = narrowed(measure_room(driver_.line(), car.padded_body()), driver_.path(), kNarrow_m);
   corridor_.path = &driver_.path();
   corridor_.speed_mps = driver_.line().speed_mps;
