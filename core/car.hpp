@@ -36,10 +36,10 @@ struct CarParameters {
   double surface_friction = 0.0;            ///< of the floor that this profile was calibrated on; a scenario may name another
   double longitudinal_grip_coupling = 0.0;  ///< share of the longitudinal acceleration that is charged to the friction circle
   // What follows is neutral until a profile says otherwise: a car that leaves it out has an ideal servo and no resistances.
-  double relaxation_length_m = 0.05;   ///< way in which a rolling tyre builds up 63 % of its side force
-  double rolling_resistance = 0.0;     ///< force over load
-  double drag_area_m2 = 0.0;           ///< drag coefficient times frontal area
-  double magic_front_b = 0.0;          ///< Magic Formula of the axles, per load on a surface of friction 1; b = 0: not known
+  double relaxation_length_m = 0.05;  ///< way in which a rolling tyre builds up 63 % of its side force
+  double rolling_resistance = 0.0;    ///< force over load
+  double drag_area_m2 = 0.0;          ///< drag coefficient times frontal area
+  double magic_front_b = 0.0;         ///< Magic Formula of the axles, per load on a surface of friction 1; b = 0: not known
   double magic_front_c = 0.0;
   double magic_front_d = 0.0;
   double magic_front_e = 0.0;

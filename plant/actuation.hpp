@@ -44,11 +44,11 @@ class DelayLine {
 /// The steering between command and wheels.
 struct SteeringServo {
   Servo kind = Servo::kFirstOrder;
-  double gain = 1.0;             ///< wheel angle per commanded angle
-  double bias_rad = 0.0;         ///< wheel angle when straight ahead is commanded
-  double dead_band_rad = 0.0;    ///< errors up to this size move nothing, so the wheels stop that much short
-  double right_rad = 0.0;        ///< lock, negative
-  double left_rad = 0.0;         ///< lock, positive
+  double gain = 1.0;           ///< wheel angle per commanded angle
+  double bias_rad = 0.0;       ///< wheel angle when straight ahead is commanded
+  double dead_band_rad = 0.0;  ///< errors up to this size move nothing, so the wheels stop that much short
+  double right_rad = 0.0;      ///< lock, negative
+  double left_rad = 0.0;       ///< lock, positive
   double servo_gain_per_s = 1.0;
   double rate_max_radps = 1.0;
 
@@ -68,9 +68,9 @@ struct SpeedLoop {
   double integral_gain_per_s2 = 0.0;
   double drive_max_mps2 = 1.0;
   double brake_max_mps2 = 1.0;
-  double power_per_mass = 1e5;        ///< W/kg: drive falls as 1/v where the battery gives no more
-  double free_speed_mps = 1e3;        ///< where the battery's voltage is used up; drive is full up to 3/4 of it
-  double stock_switch_mps = 1e9;      ///< forwards only: drive falls as 1/v above
+  double power_per_mass = 1e5;    ///< W/kg: drive falls as 1/v where the battery gives no more
+  double free_speed_mps = 1e3;    ///< where the battery's voltage is used up; drive is full up to 3/4 of it
+  double stock_switch_mps = 1e9;  ///< forwards only: drive falls as 1/v above
 
   explicit SpeedLoop(const CarParameters& car);
   struct Demand {

@@ -93,7 +93,8 @@ double longest_step(const CarParameters& car, const Options& options, const Sing
 Status refuse_unknown_curve(const CarParameters& car, const Options& options) {
   if (options.tyre != Tyre::kMagicFormula) return {};
   const auto missing = [](std::string_view key, double value) {
-    return Error{"car." + std::string(key) + " = " + format_number(value, 5) + ": tyre magic_formula needs a car with a measured curve; allowed: above 0"};
+    return Error{"car." + std::string(key) + " = " + format_number(value, 5) +
+                 ": tyre magic_formula needs a car with a measured curve; allowed: above 0"};
   };
   if (car.magic_front_b <= 0.0) return missing("magic_front_b", car.magic_front_b);
   if (car.magic_front_c <= 0.0) return missing("magic_front_c", car.magic_front_c);
@@ -463,7 +464,8 @@ void Plant::advance_sliding(double h) {
   if (known_.angle != body_.steering) known_ = {body_.steering, math::sincos(body_.steering)};
   AxleForces forces;
   const SlipState before = body_;
-  body_ = step_rk4(before, h, slip_model_, [this](const SlipState& s, double t) { return slip_input(s, t); }, forces);
+  body_ = step_rk4(
+      before, h, slip_model_, [this](const SlipState& s, double t) { return slip_input(s, t); }, forces);
   body_.steering = std::clamp(body_.steering, car_.steering_max_right_rad, car_.steering_max_left_rad);
   if (std::abs(body_.yaw) > math::kPi) body_.yaw = wrap_angle(body_.yaw);
   note_tyres(forces, h);

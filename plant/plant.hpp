@@ -53,9 +53,9 @@ inline constexpr std::array<std::string_view, 2> kFrictionNames = {"envelope", "
 /// The switches of a fidelity profile.
 struct Options {
   Servo servo = Servo::kFirstOrder;
-  bool transport_delay = true;     ///< the car's steering_delay_s and speed_delay_s act
-  double servo_delay_s = 0.0;      ///< further delay of the steering command, whatever the car says
-  double input_hold_s = 0.0;       ///< servo rate and acceleration are decided this often and held; 0: continuously
+  bool transport_delay = true;  ///< the car's steering_delay_s and speed_delay_s act
+  double servo_delay_s = 0.0;   ///< further delay of the steering command, whatever the car says
+  double input_hold_s = 0.0;    ///< servo rate and acceleration are decided this often and held; 0: continuously
   Friction friction = Friction::kTyre;
   Tyre tyre = Tyre::kBrush;
   double cornering_reserve = 0.5;  ///< share of the circle on which steering has the first claim; 0: braking may take it all

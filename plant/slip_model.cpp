@@ -9,8 +9,8 @@
 namespace pitwall::plant {
 namespace {
 
-constexpr double kDampedBelow_mps2 = 1.0;       // (1 m/s)^2
-constexpr double kRollingKnee_mps2 = 2.5e-3;    // (0.05 m/s)^2: slower than this rolling resistance turns viscous
+constexpr double kDampedBelow_mps2 = 1.0;     // (1 m/s)^2
+constexpr double kRollingKnee_mps2 = 2.5e-3;  // (0.05 m/s)^2: slower than this rolling resistance turns viscous
 constexpr double kDampingRatio = 0.7;
 constexpr double kDampingMost_s_per_m = 3.0;
 
@@ -88,9 +88,7 @@ double spring_energy(const AxleForce& axle, const AxleTyre& tyre, double deflect
 
 }  // namespace
 
-double AxleForce::utilisation() const {
-  return limit_n > 0.0 ? std::sqrt(along_n * along_n + across_n * across_n) / limit_n : 0.0;
-}
+double AxleForce::utilisation() const { return limit_n > 0.0 ? std::sqrt(along_n * along_n + across_n * across_n) / limit_n : 0.0; }
 
 void SlipModel::prepare() {
   const double weight = mass * kGravity / (lf + lr);
@@ -107,8 +105,7 @@ void SlipModel::prepare() {
 double SlipModel::fastest_rate() const {
   const double spring_front = front.stiffness * load_front_n / relaxation_m;
   const double spring_rear = rear.stiffness * load_rear_n / relaxation_m;
-  const double square =
-      (spring_front + spring_rear) / mass + (lf * lf * spring_front + lr * lr * spring_rear) / yaw_inertia;
+  const double square = (spring_front + spring_rear) / mass + (lf * lf * spring_front + lr * lr * spring_rear) / yaw_inertia;
   return std::sqrt(square) + damping_s * square + 1.0 / relaxation_m;
 }
 

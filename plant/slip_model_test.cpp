@@ -197,7 +197,9 @@ TEST_CASE("coasting with the wheels fixed never gains energy, from any slide") {
       AxleForces forces;
       double before = energy(state, input, car);
       for (int i = 0; i < 150; ++i) {
-        for (int k = 0; k < 5; ++k) state = step_rk4(state, 0.002, car, [&](const SlipState&, double) { return input; }, forces);
+        for (int k = 0; k < 5; ++k)
+          state = step_rk4(
+              state, 0.002, car, [&](const SlipState&, double) { return input; }, forces);
         const double now = energy(state, input, car);
         CHECK(now <= before + 1e-9);
         before = now;

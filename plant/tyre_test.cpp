@@ -45,13 +45,15 @@ TEST_CASE("the Magic Formula is the textbook's to a part in 1e13, on the measure
       CHECK(std::abs(magic_share(curve, slip) - textbook(curve, slip)) < 1e-13);
     }
     // Its slope at the origin is the stiffness.
-    CHECK(side_force(measured(curve), curve.b * curve.c * 10.0, 10.0, 1e-7) == doctest::Approx(curve.b * curve.c * 10.0 * 1e-7).epsilon(1e-6));
+    CHECK(side_force(measured(curve), curve.b * curve.c * 10.0, 10.0, 1e-7) ==
+          doctest::Approx(curve.b * curve.c * 10.0 * 1e-7).epsilon(1e-6));
   }
 }
 
 TEST_CASE("a force is odd in its slip to the bit, whatever the law") {
   for (const AxleTyre& tyre : {brush(), measured(kNuc2Front), measured(kNuc2Rear), AxleTyre{Tyre::kLinear, 1, 1, {}}}) {
-    for (const double slip : {1e-12, 0.01, 0.1, 0.3, 0.9}) CHECK(side_force(tyre, 80.0, 14.0, slip) == -side_force(tyre, 80.0, 14.0, -slip));
+    for (const double slip : {1e-12, 0.01, 0.1, 0.3, 0.9})
+      CHECK(side_force(tyre, 80.0, 14.0, slip) == -side_force(tyre, 80.0, 14.0, -slip));
   }
 }
 
