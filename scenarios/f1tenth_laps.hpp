@@ -25,7 +25,7 @@ struct F1tenthLaps {
   bool known = false;   ///< whether the benchmark published this map
   double published_s = 0.0;
   int published_finished = 0;
-  bool passed = false;                 ///< within 40 ms and as many finished (follow_the_gap: 1 % and two)
+  bool passed = false;                 ///< within 40 ms and as many finished (follow_the_gap: 1 % and three)
   std::vector<double> times_s;         ///< each lap; negative: crashed then
   std::vector<double> crash_progress;  ///< of the centre line, where one crashed
 };
