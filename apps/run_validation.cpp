@@ -10,6 +10,7 @@
 
 #include "apps/car_choice.hpp"
 #include "apps/program.hpp"
+#include "controllers/make.hpp"
 #include "core/files.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -57,6 +58,40 @@ Status print_list(const std::filesystem::path& data) {
   return {};
 }
 
+/// Every key of a scenario and of the controllers, as YAML comments people can read.
+Status print_config() {
+  const auto print = [](const std::string& prefix, const std::vector<FieldDescription>& rows) {
+    for (const FieldDescription& row : rows) {
+      const std::string range = row.range.empty() ? "" : "  [" + row.range + (row.unit.empty() ? "]" : " " + row.unit + "]");
+      std::printf("%s = %s%s  %s\n", (prefix + row.name).c_str(), row.value.c_str(), range.c_str(), row.doc.c_str());
+    }
+  };
+  std::printf("# Keys of --set and of suite files: key = default  [allowed]  meaning\n");
+  print("", describe_fields(scenarios::Scenario{}));
+  print("cars.NAME.", describe_fields(scenarios::CarSpec{}));
+  for (const std::string& name : controllers::names()) {
+    const auto rows = controllers::describe(name);
+    if (!rows) return rows.error();
+    print(name + ".", *rows);
+  }
+  print("car_parameters.", describe_fields(CarParameters{}));
+  return {};
+}
+
+/// Whether the reports can be written, asked before minutes of work rather than after.
+Status check_outputs(const Arguments& arguments) {
+  for (const std::string& file : {arguments.output, arguments.junit}) {
+    if (file.empty()) continue;
+    const std::string probe = file + ".probe";
+    const Status written = write_file(probe, "");
+    if (!written) return written;
+    std::error_code ignored;
+    std::filesystem::remove(probe, ignored);
+    if (std::filesystem::is_directory(file, ignored)) return Error{file + ": is a folder, not a file"};
+  }
+  return {};
+}
+
 /// Writes one resolved scenario with the hash its run gave.
 Status write_resolved(const std::filesystem::path& folder, const scenarios::ResolvedRun& run, std::size_t index,
                       const scenarios::Outcome& outcome) {
@@ -72,13 +107,16 @@ int run(const Arguments& arguments) {
   const auto runs = scenarios::resolve(arguments.options);
   if (!runs) return apps::bad_input(runs.error());
 
+  const Status writable = check_outputs(arguments);
+  if (!writable) return apps::bad_input(writable.error());
+
   scenarios::Report report;
   report.planned = static_cast<std::int64_t>(runs->size());
   report.seed = runs->front().scenario.world.seed;
   report.fidelity_profile = std::string(plant::kFidelityNames[static_cast<std::size_t>(runs->front().scenario.fidelity)]);
   report.car = runs->front().scenario.car;
-  report.unmeasured_parameters = runs->front().profile.stock_names();
-  report.parameters_total = static_cast<std::int64_t>(runs->front().profile.entries.size());
+  report.unmeasured_parameters = runs->front().profile->stock_names();
+  report.parameters_total = static_cast<std::int64_t>(runs->front().profile->entries.size());
 
   bool diverged = false;
   Status written;
@@ -149,12 +187,17 @@ int main(int argc, char** argv) {
   app.add_option("--jobs", arguments.jobs, "workers (default: one a core)")->check(CLI::Range(1, 1024));
   app.add_flag("--json", arguments.json, "one JSON object a line instead of text");
   app.add_flag("--list", arguments.list, "print the scenarios, tracks and cars that ship, and stop");
+  app.add_flag("--print-config", arguments.print_config, "print every key of --set with its default, range and meaning, and stop");
   app.add_flag("--quiet", arguments.quiet, "only warnings and errors on stderr");
   if (const auto code = apps::parse(app, argc, argv)) return *code;
   log::set_quiet(arguments.quiet);
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
 
+  if (arguments.print_config) {
+    const Status printed = print_config();
+    return printed ? apps::kPassed : apps::bad_input(printed.error());
+  }
   if (arguments.list) {
     const Status listed = print_list(options.data);
     return listed ? apps::kPassed : apps::bad_input(listed.error());

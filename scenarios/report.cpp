@@ -186,7 +186,15 @@ std::string human_summary(const Report& report) {
   const auto passed = std::count_if(report.results.begin(), report.results.end(), [](const Outcome& o) { return o.passed; });
   std::string text = std::to_string(passed) + " of " + std::to_string(report.planned) + " scenarios passed";
   if (report.interrupted) text += " (interrupted after " + std::to_string(report.results.size()) + ")";
-  text += "; car " + report.car + ", profile " + report.fidelity_profile + ".\n";
+  text += "; car " + report.car + ", profile " + report.fidelity_profile;
+  double simulated_s = 0.0;
+  double wall_s = 0.0;
+  for (const Outcome& o : report.results) {
+    simulated_s += o.sim_time_s;
+    wall_s += o.wall_time_s;
+  }
+  if (wall_s > 0.0) text += "; " + fixed(simulated_s, 0) + " s simulated at " + fixed(simulated_s / wall_s, 0) + " x real time a worker";
+  text += ".\n";
   text += "A pass in simulation is not sign-off for the car: " + std::to_string(report.unmeasured_parameters.size()) + " of " +
           std::to_string(report.parameters_total) + " values of this car are STOCK (see `calibration --car " + report.car + "`).";
   return text;

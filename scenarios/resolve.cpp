@@ -14,8 +14,15 @@ namespace pitwall::scenarios {
 namespace {
 
 constexpr std::string_view kSuite = "suites/validation.yaml";
+constexpr std::string_view kDefaultCar = "f1tenth";
 
-using TrackCache = std::map<std::string, std::shared_ptr<const tracks::Track>>;
+/// A track that was loaded, and what is worked out once for all runs on it.
+struct LoadedTrack {
+  std::shared_ptr<const tracks::Track> track;
+  std::string hash;
+  std::set<std::string> checked_lines;
+};
+using TrackCache = std::map<std::string, LoadedTrack>;
 
 bool is_suite_file(const std::string& scenario) { return scenario.ends_with(".yaml") || scenario.ends_with(".yml"); }
 
@@ -64,9 +71,8 @@ Result<std::vector<std::string>> chosen_tracks(const ValidationOptions& options)
   return names;
 }
 
-Result<std::shared_ptr<const tracks::Track>> cached_track(TrackCache& cache, const std::string& argument,
-                                                          const std::filesystem::path& builtin) {
-  if (const auto found = cache.find(argument); found != cache.end()) return found->second;
+Result<LoadedTrack*> cached_track(TrackCache& cache, const std::string& argument, const std::filesystem::path& builtin) {
+  if (const auto found = cache.find(argument); found != cache.end()) return &found->second;
   Result<tracks::Track> loaded = tracks::load_track(argument, builtin);
   if (!loaded) return loaded.error();
   if (!loaded->centre) {
@@ -74,15 +80,15 @@ Result<std::shared_ptr<const tracks::Track>> cached_track(TrackCache& cache, con
                  ") but no centre line; a scenario needs one (NAME_centerline.csv beside it)"};
   }
   for (const std::string& warning : loaded->warnings) log::warn(warning);
-  auto track = std::make_shared<const tracks::Track>(*std::move(loaded));
-  cache.emplace(argument, track);
-  return track;
+  const std::string hash = to_hex(loaded->content_hash());
+  LoadedTrack entry{std::make_shared<const tracks::Track>(*std::move(loaded)), hash, {}};
+  return &cache.emplace(argument, std::move(entry)).first->second;
 }
 
 /// Chooses the followed line and says so where it is not what was asked for.
 Result<std::string> line_name(const tracks::Track& track, LineChoice choice) {
-  if (choice == LineChoice::kCenterline) return std::string("centre line");
-  if (choice == LineChoice::kShipped) return std::string(track.race ? "racing line" : "centre line");
+  if (choice == LineChoice::kCenterline) return std::string(kCentreLine);
+  if (choice == LineChoice::kShipped) return std::string(track.race ? kRacingLine : kCentreLine);
   return Error{"--raceline optimized: track '" + track.name + "' has no optimised line; use shipped or centerline"};
 }
 
@@ -98,12 +104,28 @@ Status complete_controllers(Scenario& scenario, const std::vector<CarSpec>& cars
   return {};
 }
 
+/// A track argument that still means the same from another folder.
+std::string portable(const std::string& argument, const std::filesystem::path& builtin) {
+  const std::vector<std::string> names = tracks::builtin_names(builtin);
+  if (std::find(names.begin(), names.end(), argument) != names.end()) return argument;
+  return std::filesystem::absolute(argument).lexically_normal().string();
+}
+
+/// Warns once of a line that passes a wall nearer than half the car.
+void warn_of_tight_line(LoadedTrack& loaded, const ResolvedRun& run) {
+  if (!loaded.checked_lines.insert(run.line_name).second) return;
+  const tracks::Track& track = *loaded.track;
+  const tracks::Line& line = run.line_name == kRacingLine ? *track.race : *track.centre;
+  const auto warning = tracks::clearance_warning(track, line, run.line_name, run.parameters.chassis().half_width_m);
+  if (warning) log::warn(*warning);
+}
+
 /// Closes what is still open in one scenario on one track.
-Result<ResolvedRun> close(Scenario scenario, const std::shared_ptr<const tracks::Track>& track, const calibration::CarProfile& profile) {
+Result<ResolvedRun> close(Scenario scenario, LoadedTrack& loaded, const std::shared_ptr<const calibration::CarProfile>& profile) {
   ResolvedRun run;
-  run.track = track;
+  run.track = loaded.track;
   run.profile = profile;
-  run.parameters = profile.parameters;
+  run.parameters = plant::car_of(scenario.fidelity, profile->parameters);
   Status status = load_fields(scenario.car_parameters, scenario.id + ".car_parameters", run.parameters);
   if (!status) return status.error();
   scenario.car_parameters = save_fields(run.parameters);
@@ -113,28 +135,57 @@ Result<ResolvedRun> close(Scenario scenario, const std::shared_ptr<const tracks:
   run.cars = *std::move(cars);
   status = complete_controllers(scenario, run.cars);
   if (!status) return status.error();
-  Result<std::string> line = line_name(*track, scenario.raceline);
+  Result<std::string> line = line_name(*run.track, scenario.raceline);
   if (!line) return line.error();
   run.line_name = *std::move(line);
-  const std::string hash = to_hex(track->content_hash());
-  if (scenario.resolved() && scenario.track_hash != hash) {
+  if (scenario.resolved() && scenario.track_hash != loaded.hash) {
     return Error{scenario.id + ": the contents of track '" + scenario.track + "' are not those of the resolved scenario (track_hash " +
-                 scenario.track_hash + ", now " + hash + ")"};
+                 scenario.track_hash + ", now " + loaded.hash + ")"};
   }
-  scenario.track_hash = hash;
+  scenario.track_hash = loaded.hash;
   run.expected_trace_hash = scenario.trace_hash;
   run.scenario = std::move(scenario);
+  warn_of_tight_line(loaded, run);
   return run;
 }
 
-/// The warning of a line that passes a wall nearer than half the car, once for each line.
-void warn_of_tight_line(const ResolvedRun& run, std::set<std::string>& said) {
-  const tracks::Track& track = *run.track;
-  const bool race = run.line_name == "racing line";
-  const auto warning =
-      tracks::clearance_warning(track, race ? *track.race : *track.centre, run.line_name, run.parameters.chassis().half_width_m);
-  if (warning && said.insert(*warning).second) log::warn(*warning);
-}
+/// What has been loaded so far: each track and car once.
+struct Garage {
+  const ValidationOptions& options;
+  TrackCache tracks;
+  std::map<std::string, std::shared_ptr<const calibration::CarProfile>> cars;
+
+  Result<std::shared_ptr<const calibration::CarProfile>> car(const std::string& name) {
+    if (const auto found = cars.find(name); found != cars.end()) return found->second;
+    Result<calibration::CarProfile> profile = calibration::load_car(name, options.data / "cars");
+    if (!profile) return profile.error();
+    return cars.emplace(name, std::make_shared<const calibration::CarProfile>(*std::move(profile))).first->second;
+  }
+
+  /// The runs of one scenario: every seed on every track.
+  Status add_runs(const Scenario& open, const std::vector<std::string>& track_names, std::vector<ResolvedRun>& runs) {
+    const std::int64_t first_seed = options.seed.value_or(open.world.seed);
+    for (std::int64_t seed = first_seed; seed < first_seed + options.repeat_seeds; ++seed) {
+      for (const std::string& track_name : track_names) {
+        Scenario scenario = open;
+        scenario.world.seed = seed;
+        scenario.track = portable(track_name, options.data / "tracks");
+        if (options.timeout_s) scenario.timeout_s = *options.timeout_s;
+        if (options.fidelity) scenario.fidelity = *options.fidelity;
+        if (options.raceline) scenario.raceline = *options.raceline;
+        if (scenario.car.empty()) scenario.car = options.car.empty() ? std::string(kDefaultCar) : options.car;
+        const auto profile = car(scenario.car);
+        if (!profile) return profile.error();
+        const auto track = cached_track(tracks, track_name, options.data / "tracks");
+        if (!track) return track.error();
+        Result<ResolvedRun> run = close(std::move(scenario), **track, *profile);
+        if (!run) return run.error();
+        runs.push_back(*std::move(run));
+      }
+    }
+    return {};
+  }
+};
 
 }  // namespace
 
@@ -152,46 +203,21 @@ Result<std::vector<ResolvedRun>> resolve(const ValidationOptions& options) {
   Result<std::vector<std::string>> track_names = chosen_tracks(options);
   if (!track_names) return track_names.error();
 
-  TrackCache cache;
-  std::map<std::string, calibration::CarProfile> profiles;
-  std::set<std::string> said;
+  Garage garage{options, {}, {}};
   std::vector<ResolvedRun> runs;
-  for (const NamedScenario& named : *suite) {
-    const Scenario& open = named.scenario;
+  for (const auto& [name, scenario] : *suite) {
     std::vector<std::string> on = *track_names;
-    if (open.resolved()) {
+    if (scenario.resolved()) {
       const Status refused = refuse_overrides(options, options.scenario);
       if (!refused) return refused.error();
     }
-    if (!open.track.empty()) {
-      on = {open.track};
-    } else if (options.quick || open.tracks == OnTracks::kFirst) {
+    if (!scenario.track.empty()) {
+      on = {scenario.track};
+    } else if (options.quick || scenario.tracks == OnTracks::kFirst) {
       on.resize(1);
     }
-    const std::int64_t first_seed = options.seed.value_or(open.world.seed);
-    for (std::int64_t seed = first_seed; seed < first_seed + options.repeat_seeds; ++seed) {
-      for (const std::string& track_name : on) {
-        Scenario scenario = open;
-        scenario.world.seed = seed;
-        scenario.track = track_name;
-        if (options.timeout_s) scenario.timeout_s = *options.timeout_s;
-        if (options.fidelity) scenario.fidelity = *options.fidelity;
-        if (options.raceline) scenario.raceline = *options.raceline;
-        if (scenario.car.empty()) scenario.car = options.car.empty() ? "f1tenth" : options.car;
-        if (!profiles.contains(scenario.car)) {
-          Result<calibration::CarProfile> profile = calibration::load_car(scenario.car, options.data / "cars");
-          if (!profile) return profile.error();
-          profiles.emplace(scenario.car, *std::move(profile));
-        }
-        const auto track = cached_track(cache, track_name, options.data / "tracks");
-        if (!track) return track.error();
-        Result<ResolvedRun> run =
-            close(std::move(scenario), *track, profiles.at(open.car.empty() ? (options.car.empty() ? "f1tenth" : options.car) : open.car));
-        if (!run) return run.error();
-        warn_of_tight_line(*run, said);
-        runs.push_back(*std::move(run));
-      }
-    }
+    const Status added = garage.add_runs(scenario, on, runs);
+    if (!added) return added.error();
   }
   return runs;
 }

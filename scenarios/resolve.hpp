@@ -31,12 +31,15 @@ struct ValidationOptions {
   std::vector<std::string> assignments;  ///< --set key=value
 };
 
+inline constexpr std::string_view kRacingLine = "racing line";
+inline constexpr std::string_view kCentreLine = "centre line";
+
 /// One run, resolved, with the data it runs on.
 struct ResolvedRun {
   Scenario scenario;
   std::vector<CarSpec> cars;
-  CarParameters parameters;
-  calibration::CarProfile profile;
+  CarParameters parameters;  ///< of every car in the run
+  std::shared_ptr<const calibration::CarProfile> profile;
   std::shared_ptr<const tracks::Track> track;
   std::string line_name;            ///< "racing line" or "centre line"
   std::string expected_trace_hash;  ///< of a resolved scenario that is run again

@@ -11,7 +11,7 @@
 namespace pitwall::scenarios {
 namespace {
 
-const tracks::Line& followed_line(const ResolvedRun& run) { return run.line_name == "racing line" ? *run.track->race : *run.track->centre; }
+const tracks::Line& followed_line(const ResolvedRun& run) { return run.line_name == kRacingLine ? *run.track->race : *run.track->centre; }
 
 /// The line with its speeds, and the free width beside each of its points.
 controllers::LineToFollow line_to_follow(const ResolvedRun& run) {
@@ -205,7 +205,7 @@ Result<sim::World> assemble(const ResolvedRun& run) {
   for (const CarSpec& car : run.cars) {
     sim::CarSetup setup;
     setup.name = car.name;
-    setup.parameters = plant::car_of(run.scenario.fidelity, run.parameters);
+    setup.parameters = run.parameters;
     setup.plant = plant::Options::of(run.scenario.fidelity);
     setup.sensors = sim::SensorSettings::of(setup.parameters, run.scenario.fidelity == plant::Fidelity::kCar && car.sensing_errors);
     Result<std::unique_ptr<Controller>> controller =

@@ -83,7 +83,7 @@ run --scenario all --quick --timeout 8 --json --jobs 2 2>/dev/null | grep -o '"t
 # Interrupt: what is finished is reported, nothing half-written.
 "$bin/run_validation" --quiet --scenario gap --quick --repeat-seeds 1000 --timeout 1 --jobs 1 --output b/report.json --resolved b/resolved >out 2>err &
 pid=$!
-while [[ $(wc -l <out) -lt 3 ]] && kill -0 $pid 2>/dev/null; do :; done
+while [[ $(wc -l <out) -lt 3 ]] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
 kill -INT $pid
 wait $pid
 [[ $? -eq 130 ]] || fail "an interrupt exits with 130"

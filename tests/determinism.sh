@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The determinism promise on whole runs: the same resolved scenario gives the same trace hash ten times over, alone and
+# beside others, on an idle and on a busy machine, without optimisation and with it, from gcc and from clang.
+# Usage: determinism.sh SOURCE_FOLDER BIN_FOLDER WORK_FOLDER
+set -euo pipefail
+source=$1
+bin=$(cd "$2" && pwd)
+work=$3
+mkdir -p "$work"
+cd "$work"
+failures=0
+
+hashes() { "$1/run_validation" --quiet --json --resolved "$work/resolved" --scenario all --tracks larkfield --timeout 20 "${@:2}" | grep -o '"trace_hash":"[0-9a-f]*"' || true; }
+compare() {
+  if [[ -s expected ]] && diff expected got >/dev/null; then echo "same: $1"; else echo "DIFFERENT: $1"; diff expected got || true; failures=$((failures + 1)); fi
+}
+
+hashes "$bin" --jobs 1 >expected
+[[ $(wc -l <expected) -eq 3 ]] || { echo "expected three scenarios"; exit 1; }
+for i in $(seq 2 10); do hashes "$bin" --jobs 1 >got; compare "run $i of 10"; done
+hashes "$bin" --jobs 2 >got
+compare "--jobs 2"
+
+busy=()
+for _ in $(seq "$(($(nproc) * 2))"); do (while :; do :; done) & busy+=($!); done
+hashes "$bin" --jobs 2 >got
+kill "${busy[@]}"
+compare "under load"
+
+# other NAME COMPILER FLAGS: builds run_validation again and compares.
+other() {
+  local name=$1 compiler=$2 flags=$3
+  command -v "$compiler" >/dev/null || { echo "skipped: $name, no $compiler"; return; }
+  cmake -S "$source" -B "$work/$name" -G Ninja -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_COMPILER=$compiler" "-DCMAKE_CXX_FLAGS_DEBUG=$flags" >log 2>&1 &&
+    cmake --build "$work/$name" >log 2>&1 || { cat log; failures=$((failures + 1)); return; }
+  hashes "$work/$name/bin" >got
+  compare "$name"
+}
+other gcc-O0 g++ -O0
+other gcc-O3 g++ -O3
+other clang-O2 clang++-14 -O2
+exit $((failures > 0))
