@@ -15,6 +15,7 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "scenarios/f1tenth_laps.hpp"
+#include "scenarios/measured_car.hpp"
 #include "scenarios/report.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/runner.hpp"
@@ -37,6 +38,7 @@ struct Arguments {
   bool list = false;
   bool print_config = false;
   bool quiet = false;
+  bool measured = false;  ///< scenario measured_car: the figures of the real car before its runs
 };
 
 constexpr const char* kFooter =
@@ -53,7 +55,8 @@ constexpr const char* kFooter =
 Status print_list(const std::filesystem::path& data) {
   const auto names = scenarios::scenario_names(data);
   if (!names) return names.error();
-  std::printf("scenarios: all, %s, %s\n", join(*names).c_str(), std::string(scenarios::kF1tenthLaps).c_str());
+  std::printf("scenarios: all, %s, %s, %s\n", join(*names).c_str(), std::string(scenarios::kMeasuredCar).c_str(),
+              std::string(scenarios::kF1tenthLaps).c_str());
   std::printf("tracks:    %s\n", join(tracks::builtin_names(data / "tracks")).c_str());
   std::printf("cars:      %s\n", join(calibration::known_cars(data / "cars")).c_str());
   return {};
@@ -111,6 +114,17 @@ int run(const Arguments& arguments) {
   const Status writable = check_outputs(arguments);
   if (!writable) return apps::bad_input(writable.error());
 
+  bool alike = true;
+  if (arguments.measured) {
+    const scenarios::ResolvedRun& first = runs->front();
+    const auto figures = scenarios::measure_likeness(first.parameters, first.scenario.world.surface_friction);
+    if (!figures) return apps::bad_input(figures.error());
+    for (const scenarios::Likeness& figure : *figures) {
+      std::printf("%s\n", (arguments.json ? scenarios::json_line(figure) : scenarios::human_line(figure)).c_str());
+      alike = alike && figure.passed();
+    }
+  }
+
   scenarios::Report report;
   report.planned = static_cast<std::int64_t>(runs->size());
   report.seed = runs->front().scenario.world.seed;
@@ -149,7 +163,7 @@ int run(const Arguments& arguments) {
   if (!arguments.resolved.empty() && !report.results.empty()) log::info("wrote resolved scenarios to " + arguments.resolved + "/");
 
   if (report.interrupted) return apps::kInterrupted;
-  return report.passed() && !diverged ? apps::kPassed : apps::kFailed;
+  return report.passed() && !diverged && alike ? apps::kPassed : apps::kFailed;
 }
 
 /// The published benchmark with its own rules; the options that belong to our car and controllers have no say in it.
@@ -243,5 +257,9 @@ int main(int argc, char** argv) {
                                                   : std::filesystem::path(arguments.output).replace_extension(".resolved").string();
   }
   if (options.scenario == scenarios::kF1tenthLaps) return apps::guarded([&] { return run_published_laps(arguments); });
+  if (options.scenario == scenarios::kMeasuredCar) {
+    arguments.measured = true;
+    options.scenario = (options.data / "suites" / "measured_car.yaml").string();
+  }
   return apps::guarded([&] { return run(arguments); });
 }

@@ -15,6 +15,7 @@ constexpr double kStockSwitchSpeed_mps = 7.319;  // where the stock motor runs o
 constexpr double kShortestStep_s = 5e-5;
 constexpr double kAirDensity_kgpm3 = 1.2;
 constexpr double kAtLimit = 0.99;
+constexpr double kStanding_mps = 0.05;
 constexpr double kAtRest = 1e-10;  // m/s and rad/s: where decay is cut off, long before the numbers turn denormal
 
 bool finite(const State& s) {
@@ -137,7 +138,7 @@ void Options::fields(FieldVisitor& f) {
   f.enumeration("friction", friction, kFrictionNames, "what keeps the car on the road: a cap on steering, or the tyres themselves");
   f.enumeration("tyre", tyre, kTyreNames, "tyre law");
   f.number("cornering_reserve", cornering_reserve, {"", 0, 0.95, "share of the circle on which steering has the first claim"});
-  f.flag("stock_drive_limit", stock_drive_limit, "forward drive falls as 1/v above 7.319 m/s");
+  f.flag("stock_constraints", stock_constraints, "drive, speed loop and locks are limited as in the stock gym");
   f.number("step_max_s", step_max_s, {"s", 0.0001, 0.05, "longest piece of integration"});
 }
 
@@ -150,7 +151,7 @@ Options Options::of(Fidelity fidelity) {
     options.input_hold_s = 0.025;
     options.friction = Friction::kTyre;
     options.tyre = Tyre::kLinear;
-    options.stock_drive_limit = true;
+    options.stock_constraints = true;
   }
   return options;
 }
@@ -225,7 +226,7 @@ Plant::Plant(const CarParameters& car, const Options& options, const SingleTrack
       speed_delay_(from_seconds(options.transport_delay ? car.speed_delay_s : 0.0)),
       input_hold_(from_seconds(options.input_hold_s)),
       step_max_s_(longest_step(car, options, model, slip_model)) {
-  if (options.stock_drive_limit) loop_.stock_switch_mps = kStockSwitchSpeed_mps;
+  if (options.stock_constraints) loop_.stock_switch_mps = kStockSwitchSpeed_mps;
   reset({}, 0.0);
 }
 
@@ -374,7 +375,8 @@ void Plant::cap(Drive& drive, double steering, double speed) const {
 }
 
 Plant::Drive Plant::drive(const State& state, double ahead_s) const {
-  Drive out = decide(state.steering, state.speed, state.speed * math::cos(state.slip), 0.0, ahead_s);
+  const double held_speed = options_.stock_constraints ? state.speed : state.speed * math::cos(state.slip);
+  Drive out = decide(state.steering, state.speed, held_speed, 0.0, ahead_s);
   if (options_.friction == Friction::kEnvelope) cap(out, state.steering, state.speed);
   return out;
 }
@@ -386,6 +388,10 @@ State Plant::rate(const State& state, double ahead_s) const {
   // Of the wheels' rate only rolling geometry takes notice, and there the cap does not bind on any floor worth the name.
   State out = derivative(seen, now.input, model_);
   out.steering = now.input.steering_rate;
+  if (options_.stock_constraints && ((state.steering >= car_.steering_max_left_rad && out.steering > 0.0) ||
+                                     (state.steering <= car_.steering_max_right_rad && out.steering < 0.0))) {
+    out.steering = 0.0;
+  }
   return out;
 }
 
@@ -456,7 +462,7 @@ void Plant::integrate_smooth(double span_s) {
 void Plant::advance_linear(double h) {
   state_ = step_rk4(state_, h, [this](const State& s) { return rate(s, 0.0); });
   // A held servo rate can run past a lock; the rack cannot.
-  state_.steering = std::clamp(state_.steering, car_.steering_max_right_rad, car_.steering_max_left_rad);
+  if (!options_.stock_constraints) state_.steering = std::clamp(state_.steering, car_.steering_max_right_rad, car_.steering_max_left_rad);
   state_.yaw = wrap_angle(state_.yaw);
 }
 
@@ -473,9 +479,11 @@ void Plant::advance_sliding(double h) {
 }
 
 void Plant::come_to_rest() {
+  // A motor controller forgets its integral where it is told to stand.
+  if (std::abs(body_.vx) < kStanding_mps) body_.integral_mps2 = 0.0;
   if (std::abs(body_.vx) < kAtRest && std::abs(body_.vy) < kAtRest && std::abs(body_.yaw_rate) < kAtRest &&
       std::abs(body_.front_m) < kAtRest && std::abs(body_.rear_m) < kAtRest) {
-    body_.vx = body_.vy = body_.yaw_rate = body_.front_m = body_.rear_m = body_.integral_mps2 = 0.0;
+    body_.vx = body_.vy = body_.yaw_rate = body_.front_m = body_.rear_m = 0.0;
   }
 }
 
