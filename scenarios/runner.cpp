@@ -11,7 +11,6 @@
 #include <thread>
 
 namespace pitwall::scenarios {
-
 namespace {
 
 /// CPU time of the calling thread in s: what a run costs on one core, whatever else the machine does.
