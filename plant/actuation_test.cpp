@@ -222,7 +222,7 @@ TEST_CASE("the friction envelope keeps full lock within mu g at any speed") {
     for (const double friction : {0.3, 0.7, 1.0489}) {
       CAPTURE(speed);
       CAPTURE(friction);
-      Plant plant = make(test_car(), Options::of(Fidelity::kPlant), friction);
+      Plant plant = make(test_car(), envelope(), friction);
       plant.reset({}, speed);
       command(plant, 0.4189, speed);
       run(plant, {}, 3.0);
@@ -240,8 +240,8 @@ TEST_CASE("the friction envelope keeps full lock within mu g at any speed") {
       CHECK(report.max_demanded_lateral_mps2 == doctest::Approx(std::tan(0.4189) * speed * speed / 0.3302).epsilon(0.02));
       CHECK(report.max_allowed_lateral_mps2 <= friction * 9.81 * (1.0 + 1e-9));
       // Without it the linear tyre corners at whatever is asked.
-      Options off = Options::of(Fidelity::kPlant);
-      off.friction_envelope = false;
+      Options off = envelope();
+      off.friction = Friction::kTyre;
       Plant free = make(test_car(), off, friction);
       free.reset({}, speed);
       command(free, 0.4189, speed);
@@ -255,7 +255,7 @@ TEST_CASE("the friction envelope keeps full lock within mu g at any speed") {
 TEST_CASE("the envelope's cap is atan(L B / v^2) with the budget that braking leaves") {
   CarParameters car = test_car();
   car.longitudinal_grip_coupling = 0.8;
-  Options options = Options::of(Fidelity::kPlant);
+  Options options = envelope();
   options.cornering_reserve = 0.0;
   Plant plant = make(car, options, 0.7);
   plant.reset({}, 5.0);
@@ -274,7 +274,7 @@ TEST_CASE("the envelope's cap is atan(L B / v^2) with the budget that braking le
 
 TEST_CASE("full braking leaves the steering its reserve, and the circle is never exceeded") {
   const double limit = 0.7 * 9.81;
-  Plant plant = make(test_car(), Options::of(Fidelity::kPlant), 0.7);
+  Plant plant = make(test_car(), envelope(), 0.7);
   plant.reset({}, 6.0);
   command(plant, 0.3, 6.0);
   Time now = run(plant, {}, 1.0);
@@ -288,7 +288,7 @@ TEST_CASE("full braking leaves the steering its reserve, and the circle is never
     if (std::tan(0.3) * v2 / 0.3302 > 0.5 * limit && along < -1.0) CHECK(lateral >= 0.5 * limit * (1.0 - 1e-9));
   }
   // Straight ahead braking loses nothing.
-  Plant straight = make(test_car(), Options::of(Fidelity::kPlant), 0.7);
+  Plant straight = make(test_car(), envelope(), 0.7);
   straight.reset({}, 6.0);
   command(straight, 0.0, 0.0);
   run(straight, {}, 0.005);

@@ -43,7 +43,8 @@ struct OdometrySettings {
   bool enabled = true;
   double period_s = 0.02;
   double latency_s = 0.0;
-  double speed_scale = 1.0;    ///< measured over true speed: slipping wheels read high
+  double speed_scale = 1.0;    ///< measured over the wheels' speed
+  bool wheel_slip = false;     ///< whether the wheels' own speed is measured, which slip makes higher than the car's
   double speed_noise = 0.0;    ///< standard deviation relative to max(|v|, 0.1 m/s)
   double deadband_mps = 0.05;  ///< slower than this reads 0
   void fields(FieldVisitor& f);
@@ -126,7 +127,8 @@ class OdometrySensor {
  public:
   OdometrySensor(const OdometrySettings& settings, const CarParameters& car, std::uint64_t seed, std::string_view car_name);
   void reset();
-  /// `speed_mps` is the true speed of base_link along body x, `commanded_steering_rad` the last command (clamped to the locks).
+  /// `speed_mps` is the speed of base_link along body x, or with wheel_slip that of the wheels, `commanded_steering_rad` the last command
+  /// (clamped to the locks).
   void measure(std::uint64_t sample, double speed_mps, double commanded_steering_rad, Odometry& message);
 
  private:
