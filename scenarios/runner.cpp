@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/runner.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -15,12 +17,23 @@
 namespace pitwall::scenarios {
 namespace {
 
+/// CPU time of the calling thread in s: what a run costs on one core, whatever else the machine does.
+double thread_cpu_s() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 /// A run, timed. What it throws is a bug of ours, or of a controller, and says which run it was.
 Result<Outcome> timed_run(const RunOne& run_one, const ResolvedRun& run, const std::function<bool()>& give_up) {
   const auto started = std::chrono::steady_clock::now();
+  const double cpu_started_s = thread_cpu_s();
   try {
     Result<Outcome> result = run_one(run, give_up);
-    if (result) result->wall_time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+    if (result) {
+      result->cpu_time_s = thread_cpu_s() - cpu_started_s;
+      result->wall_time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+    }
     return result;
   } catch (const std::exception& error) {
     throw std::runtime_error(run.scenario.id + " on " + run.track->name + ", seed " + std::to_string(run.scenario.world.seed) + ": " +
