@@ -300,7 +300,7 @@ int main(int argc, char** argv) {
     arguments.resolved = arguments.output.empty() ? "run_validation.resolved"
                                                   : std::filesystem::path(arguments.output).replace_extension(".resolved").string();
   }
-  if (options.scenario == scenarios::kF1tenthLaps) return apps::guarded([&] { return run_published_laps(arguments); });
+  if (options.scenario == scenarios::kF1tenthLaps) return apps::guarded([&] { return with_stdout(run_published_laps(arguments)); });
   if (options.scenario == scenarios::kMeasuredCar) {
     arguments.measured = true;
     options.scenario = (options.data / "suites" / "measured_car.yaml").string();

@@ -393,6 +393,14 @@ TEST_CASE("a magic formula without a measured curve, a delay below zero and othe
   Options magic;
   magic.tyre = Tyre::kMagicFormula;
   CHECK(said(test_car(), magic).find("car.magic_front_b") != std::string::npos);
+  CarParameters pushing = test_car();
+  pushing.magic_front_b = pushing.magic_rear_b = 20.0;
+  pushing.magic_front_c = 2.8;
+  pushing.magic_rear_c = 1.5;
+  pushing.magic_front_d = pushing.magic_rear_d = 0.6;
+  CHECK(said(pushing, magic).find("car.magic_front_c = 2.8: the curve pushes") != std::string::npos);
+  pushing.magic_front_c = 1.5;
+  CHECK(said(pushing, magic).empty());
   const auto with = [&](double CarParameters::*member, double value) {
     CarParameters car = test_car();
     car.*member = value;

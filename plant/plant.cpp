@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/check.hpp"
 #include "core/math.hpp"
@@ -54,6 +55,9 @@ AxleTyre tyre_of(Tyre law, double friction, double stiffness, const MagicFormula
   return tyre;
 }
 
+MagicFormula front_curve(const CarParameters& car) { return {car.magic_front_b, car.magic_front_c, car.magic_front_d, car.magic_front_e}; }
+MagicFormula rear_curve(const CarParameters& car) { return {car.magic_rear_b, car.magic_rear_c, car.magic_rear_d, car.magic_rear_e}; }
+
 SlipModel slip_model_of(const CarParameters& car, const Options& options, double friction) {
   SlipModel model;
   model.lf = car.lf_m();
@@ -66,10 +70,8 @@ SlipModel slip_model_of(const CarParameters& car, const Options& options, double
   model.rolling_resistance = car.rolling_resistance;
   model.drag_per_m = 0.5 * kAirDensity_kgpm3 * car.drag_area_m2 / car.mass_kg;
   model.relaxation_m = car.relaxation_length_m;
-  model.front = tyre_of(options.tyre, friction, car.cornering_stiffness_front,
-                        {car.magic_front_b, car.magic_front_c, car.magic_front_d, car.magic_front_e});
-  model.rear = tyre_of(options.tyre, friction, car.cornering_stiffness_rear,
-                       {car.magic_rear_b, car.magic_rear_c, car.magic_rear_d, car.magic_rear_e});
+  model.front = tyre_of(options.tyre, friction, car.cornering_stiffness_front, front_curve(car));
+  model.rear = tyre_of(options.tyre, friction, car.cornering_stiffness_rear, rear_curve(car));
   model.prepare();
   return model;
 }
@@ -93,16 +95,24 @@ double longest_step(const CarParameters& car, const Options& options, const Sing
 
 Status refuse_unknown_curve(const CarParameters& car, const Options& options) {
   if (options.tyre != Tyre::kMagicFormula) return {};
-  const auto missing = [](std::string_view key, double value) {
-    return Error{"car." + std::string(key) + " = " + format_number(value, 5) +
-                 ": tyre magic_formula needs a car with a measured curve; allowed: above 0"};
+  struct Given {
+    std::string_view key;
+    double value;
   };
-  if (car.magic_front_b <= 0.0) return missing("magic_front_b", car.magic_front_b);
-  if (car.magic_front_c <= 0.0) return missing("magic_front_c", car.magic_front_c);
-  if (car.magic_front_d <= 0.0) return missing("magic_front_d", car.magic_front_d);
-  if (car.magic_rear_b <= 0.0) return missing("magic_rear_b", car.magic_rear_b);
-  if (car.magic_rear_c <= 0.0) return missing("magic_rear_c", car.magic_rear_c);
-  if (car.magic_rear_d <= 0.0) return missing("magic_rear_d", car.magic_rear_d);
+  for (const Given& given :
+       {Given{"magic_front_b", car.magic_front_b}, Given{"magic_front_c", car.magic_front_c}, Given{"magic_front_d", car.magic_front_d},
+        Given{"magic_rear_b", car.magic_rear_b}, Given{"magic_rear_c", car.magic_rear_c}, Given{"magic_rear_d", car.magic_rear_d}}) {
+    if (given.value > 0.0) continue;
+    return Error{"car." + std::string(given.key) + " = " + format_number(given.value, 5) +
+                 ": tyre magic_formula needs a car with a measured curve; allowed: above 0"};
+  }
+  // Sideways the slip is 1. A curve that has changed its sign by then would push.
+  for (const auto& [key, curve] :
+       {std::pair{std::string_view("magic_front_c"), front_curve(car)}, std::pair{std::string_view("magic_rear_c"), rear_curve(car)}}) {
+    if (magic_share(curve, 1.0) >= 0.0) continue;
+    return Error{"car." + std::string(key) + " = " + format_number(curve.c, 5) +
+                 ": the curve pushes instead of holding once the tyre slides sideways; allowed: less, or a larger magic_*_e"};
+  }
   return {};
 }
 

@@ -26,7 +26,7 @@ CarParameters rough_car() {
 CarParameters nuc2() {
   CarParameters car = rough_car();
   car.magic_front_b = 4.798521440254997;
-  car.magic_front_c = 1.9;
+  car.magic_front_c = 2.1640281784621833;
   car.magic_front_d = 0.6502296853018044;
   car.magic_front_e = 0.3732212044732381;
   car.magic_rear_b = 20.0;
