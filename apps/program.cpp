@@ -2,7 +2,6 @@
 #include "apps/program.hpp"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <exception>
 #include <iostream>
 #include <vector>
@@ -24,6 +23,7 @@ std::vector<std::string> flags_of(const CLI::App& app) {
 }  // namespace
 
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+  app.set_version_flag("--version", app.get_name() + " " PITWALL_VERSION);
   try {
     app.parse(argc, argv);
     return std::nullopt;
