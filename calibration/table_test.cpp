@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-
 namespace pitwall::calibration {
 namespace {
 
