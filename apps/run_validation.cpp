@@ -14,6 +14,7 @@
 #include "core/files.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
+#include "scenarios/f1tenth_laps.hpp"
 #include "scenarios/report.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/runner.hpp"
@@ -52,7 +53,7 @@ constexpr const char* kFooter =
 Status print_list(const std::filesystem::path& data) {
   const auto names = scenarios::scenario_names(data);
   if (!names) return names.error();
-  std::printf("scenarios: all, %s\n", join(*names).c_str());
+  std::printf("scenarios: all, %s, %s\n", join(*names).c_str(), std::string(scenarios::kF1tenthLaps).c_str());
   std::printf("tracks:    %s\n", join(tracks::builtin_names(data / "tracks")).c_str());
   std::printf("cars:      %s\n", join(calibration::known_cars(data / "cars")).c_str());
   return {};
@@ -151,6 +152,28 @@ int run(const Arguments& arguments) {
   return report.passed() && !diverged ? apps::kPassed : apps::kFailed;
 }
 
+/// The published benchmark with its own rules; the options that belong to our car and controllers have no say in it.
+int run_published_laps(const Arguments& arguments) {
+  std::string lines;
+  bool passed = true;
+  const auto on_finished = [&](const scenarios::F1tenthLaps& laps) {
+    std::printf("%s\n", (arguments.json ? scenarios::json_line(laps) : scenarios::human_line(laps)).c_str());
+    std::fflush(stdout);
+    lines += (lines.empty() ? "[" : ",\n ") + scenarios::json_line(laps);
+    passed = passed && laps.passed;
+  };
+  const auto results = scenarios::run_f1tenth_laps(arguments.options.tracks, arguments.options.seed.value_or(12345), on_finished,
+                                                   [] { return g_stop.load(); });
+  if (!results) return apps::bad_input(results.error());
+  if (!arguments.output.empty()) {
+    const Status written = write_file(arguments.output, lines + "]\n");
+    if (!written) return apps::bad_input(written.error());
+    log::info("wrote report " + arguments.output);
+  }
+  if (g_stop) return apps::kInterrupted;
+  return passed ? apps::kPassed : apps::kFailed;
+}
+
 /// What the command line says; the choices still as text.
 struct Choices {
   std::string fidelity;
@@ -161,7 +184,9 @@ struct Choices {
 void add_options(CLI::App& app, Arguments& arguments, Choices& choices) {
   scenarios::ValidationOptions& options = arguments.options;
   app.footer(kFooter);
-  app.add_option("--scenario", options.scenario, "all, a scenario of the suite, or a suite file (such as a resolved scenario)")
+  app.add_option("--scenario", options.scenario,
+                 "all, a scenario of the suite, a suite file (such as a resolved scenario), or f1tenth_laps: a published benchmark with "
+                 "its own rules")
       ->capture_default_str();
   app.add_option("--tracks", options.tracks, "built-in names or groups, map yamls, folders NAME, stems (default: circuits)");
   app.add_option("--seed", options.seed, "first seed (default 12345)")->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 53));
@@ -229,6 +254,7 @@ int main(int argc, char** argv) {
       return printed ? apps::kPassed : apps::bad_input(printed.error());
     }
     const Status taken = take(choices, arguments);
-    return taken ? run(arguments) : apps::bad_input(taken.error());
+    if (!taken) return apps::bad_input(taken.error());
+    return arguments.options.scenario == scenarios::kF1tenthLaps ? run_published_laps(arguments) : run(arguments);
   });
 }

@@ -278,7 +278,7 @@ TEST_CASE("on a figure eight progress goes on through the crossing and never cha
 TEST_CASE("between parallel legs 0.6 m apart the place stays on its own leg, even nearer to the other one") {
   const tracks::Path path = hairpin_legs();
   LineTracker tracker;
-  for (double x = 0.0; x < 8.5; x += 0.05) {
+  for (double x = 0.0; x < 9.6; x += 0.05) {
     // From 2 m on the car is 0.4 m off its leg, 0.2 m from the other.
     const auto fix = tracker.locate(path, {x, std::min(0.4, 0.2 * x), 0.0}, 0.05);
     REQUIRE(fix);
