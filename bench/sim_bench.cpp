@@ -5,6 +5,7 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
+#include <filesystem>
 
 #include "bench/support.hpp"
 #include "core/files.hpp"
@@ -43,7 +44,7 @@ void whole_step(benchmark::State& state, const std::string& scenario, const std:
   }
   if (world->failed() || world->car(0).contact) state.SkipWithError("the car did not drive");
   state.counters["x_real_time"] = median(ratios);
-  state.counters["beams"] = world->parameters(0).lidar_beams;
+  state.counters["beams"] = static_cast<double>(world->parameters(0).lidar_beams);
 }
 
 const bool registered = [] {
