@@ -97,6 +97,7 @@ Json outcome_json(const Outcome& o) {
       {"steps", o.steps},
       {"sim_time_s", number(o.sim_time_s)},
       {"wall_time_s", number(o.wall_time_s)},
+      {"cpu_time_s", number(o.cpu_time_s)},
       {"collision", o.collision},
       {"off_map", o.off_map},
       {"contact_steps", o.contact_steps},
@@ -188,12 +189,12 @@ std::string human_summary(const Report& report) {
   if (report.interrupted) text += " (interrupted after " + std::to_string(report.results.size()) + ")";
   text += "; car " + report.car + ", profile " + report.fidelity_profile;
   double simulated_s = 0.0;
-  double wall_s = 0.0;
+  double cpu_s = 0.0;
   for (const Outcome& o : report.results) {
     simulated_s += o.sim_time_s;
-    wall_s += o.wall_time_s;
+    cpu_s += o.cpu_time_s;
   }
-  if (wall_s > 0.0) text += "; " + fixed(simulated_s, 0) + " s simulated at " + fixed(simulated_s / wall_s, 0) + " x real time a worker";
+  if (cpu_s > 0.0) text += "; " + fixed(simulated_s, 0) + " s simulated at " + fixed(simulated_s / cpu_s, 0) + " x real time (one core)";
   text += ".\n";
   text += "A pass in simulation is not sign-off for the car: " + std::to_string(report.unmeasured_parameters.size()) + " of " +
           std::to_string(report.parameters_total) + " values of this car are STOCK (see `calibration --car " + report.car + "`).";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/runner.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -9,6 +11,16 @@
 #include <thread>
 
 namespace pitwall::scenarios {
+namespace {
+
+/// CPU time of the calling thread in s: what a run costs on one core, whatever else the machine does.
+double thread_cpu_s() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+}  // namespace
 
 int default_jobs() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
@@ -25,8 +37,10 @@ Status run_all(const std::vector<ResolvedRun>& runs, int jobs, const std::atomic
   const auto work = [&] {
     for (std::size_t i = next++; i < runs.size() && !give_up(); i = next++) {
       const auto started = std::chrono::steady_clock::now();
+      const double cpu_started_s = thread_cpu_s();
       Result<Outcome> result = run_scenario(runs[i], give_up);
       if (result) {
+        result->cpu_time_s = thread_cpu_s() - cpu_started_s;
         result->wall_time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
       } else {
         failed = true;
