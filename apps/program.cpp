@@ -21,11 +21,25 @@ std::vector<std::string> flags_of(const CLI::App& app) {
   return flags;
 }
 
+/// An empty value (an unset variable of a shell script, as a rule) would otherwise mean "not given".
+const CLI::Option* empty_option(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& value : option->results()) {
+      if (value.empty()) return option;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
+    if (const CLI::Option* empty = empty_option(app)) {
+      log::error(empty->get_name() + ": an empty value; see --help");
+      return kBadInput;
+    }
     return std::nullopt;
   } catch (const CLI::ExtrasError&) {
     for (const std::string& argument : app.remaining()) {
