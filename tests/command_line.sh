@@ -43,6 +43,65 @@ expect "a start in a wall is refused" 2 "ego" run --scenario gap --quick --set c
 expect "the report cannot be written" 2 "cannot" run --scenario gap --quick --timeout 1 --output /proc/nowhere/report.json
 expect "the list names what ships" 0 "circuits" run --list
 
+# What would be ignored, or end in something else than a message.
+short=(--scenario gap --quick --timeout 1)
+for flag in --scenario --tracks --car --output --junit --resolved --set; do
+  expect "$flag with an empty value" 2 "$flag: an empty value" run --quick --timeout 1 "$flag" ""
+done
+for value in nan inf 0 1e7 5s 0x10; do
+  expect "--timeout $value" 2 "timeout = $value: allowed: 0.1" run --scenario gap --quick --timeout "$value"
+done
+for value in 1e3 1.5 99999999999999999999 9000000000000001; do
+  expect "--seed $value" 2 "seed = $value: a whole number, allowed: 0" run --scenario gap --quick --seed "$value"
+done
+expect "seeds beyond the largest" 2 "repeat-seeds 2: from seed 9000000000000000" run "${short[@]}" --seed 9000000000000000 --repeat-seeds 2
+expect "a flag and --set that say the same" 2 "--timeout says the same" run "${short[@]}" --set timeout_s=3
+expect "a seed said twice" 2 "--seed says the same" run "${short[@]}" --seed 3 --set world.seed=4
+expect "centring said twice" 2 "--no-centering says the same" run "${short[@]}" --no-centering --set gap_follow.enable_centering=true
+printf 'mine:\n  car: rb1\n  track: larkfield\n  cars: {ego: {controller: gap_follow}}\n' >suite.yaml
+expect "--car for a scenario with a car of its own" 2 "--car rb2: scenario 'mine' has its own car, rb1" run --scenario suite.yaml --car rb2
+expect "--tracks for scenarios with tracks of their own" 2 "--tracks: every scenario has its own track, such as 'larkfield'" run --scenario suite.yaml --tracks salt_quay
+expect "an id that is a path" 2 "id = '../x': allowed" run "${short[@]}" --set id=../x
+expect "an empty id" 2 "id = '': allowed" run "${short[@]}" --set id=
+expect "a car name that is a path" 2 "name 'a/b': allowed" run "${short[@]}" --set cars.a/b.controller=gap_follow
+expect "both reports in one file" 2 "--junit ./x: is the file of --output" run "${short[@]}" --output x --junit ./x
+expect "a report that is the resolved folder" 2 "--resolved x: is the file of a report" run "${short[@]}" --output x --resolved x
+touch file
+expect "a resolved folder that is a file, before any run" 2 "^[^P]*error: file/resolved.yaml: cannot be written" run "${short[@]}" --resolved file
+grep -q FAIL out && fail "outputs are checked before the work"
+mkfifo pipe
+for flag in --output --junit; do expect "$flag into a pipe" 2 "pipe: cannot write: is a device, pipe or socket" run "${short[@]}" $flag pipe; done
+[[ -p pipe ]] || fail "a pipe stays a pipe"
+ln -s pipe pipe.yaml
+expect "a car that is a pipe" 2 "pipe.yaml: is a device, pipe or socket" run "${short[@]}" --car pipe.yaml
+ln -s linked.json link
+run "${short[@]}" --output link >out 2>err
+[[ -L link && -s linked.json ]] || fail "a report goes where a link points to"
+
+# A standard output that cannot be written is no pass, and costs no report.
+"$bin/run_validation" --list >/dev/full 2>err
+[[ $? -eq 2 ]] && grep -q "stdout: cannot write" err || fail "a full device as stdout is an error"
+run "${short[@]}" --repeat-seeds 3 --jobs 1 --output unread.json 2>err | :
+[[ ${PIPESTATUS[0]} -eq 2 && -s unread.json ]] || fail "a reader that has gone costs neither report nor exit code"
+
+# A car given by file is found again from another folder.
+cp "$bin/../share/pitwall/cars/rb2.yaml" own.yaml
+run "${short[@]}" --car own.yaml --resolved own >out 2>err
+(cd / && run --scenario "$work"/own/*.yaml --resolved "$work/own2") >out 2>err
+[[ $? -le 1 ]] && ! grep -qE "diverged|error" err || fail "a resolved scenario with a car file runs from another folder"
+sed '/mass_kg/d' own.yaml >damaged.yaml
+expect "a car yaml without one of its keys" 2 "damaged.yaml.*mass_kg is missing" run "${short[@]}" --car damaged.yaml
+PITWALL_CAR=garbage expect "PITWALL_CAR that names no car" 2 "unknown car 'garbage'.*rb2" run "${short[@]}"
+
+# Names that are no UTF-8 still give JSON and XML.
+odd=$(printf 'odd\xff')
+mkdir "$odd"
+cp "$bin/../share/pitwall/tracks/indoor_oval/"*.pgm "$odd/"
+cp "$bin/../share/pitwall/tracks/indoor_oval/indoor_oval_centerline.csv" "$odd/${odd}_centerline.csv"
+cp "$bin/../share/pitwall/tracks/indoor_oval/"*.yaml "$odd/${odd}_map.yaml"
+run --scenario gap --timeout 1 --tracks "$odd" --output odd.json --junit odd.xml >out 2>err
+[[ $? -eq 1 ]] && python3 -c 'import json, xml.dom.minidom; json.load(open("odd.json")); xml.dom.minidom.parse("odd.xml")' 2>err || fail "names that are no UTF-8 are replaced in the reports"
+
 # A timeout fails with when, where and why.
 expect "a timeout is a failure that says so" 1 "FAIL .*timeout.* at t = 2" run --scenario gap --quick --timeout 2 --jobs 1
 # Files, and a rerun of the resolved scenario.
@@ -90,5 +149,17 @@ wait $pid
 grep -q "interrupted" out || fail "an interrupt says how far it got"
 python3 -c 'import json; r = json.load(open("b/report.json")); assert r["interrupted"] and r["results"] and not r["passed"]' 2>err || fail "an interrupted run reports what is finished"
 [[ -z "$(find . -name '*.part*')" ]] || fail "no half-written file is left"
+
+# While it still plans, too, and a second one changes nothing.
+for wait_s in 0 0.03 0.3; do
+  "$bin/run_validation" --quiet --scenario all --repeat-seeds 10000 --timeout 1 --output c/report.json >out 2>err &
+  pid=$!
+  disown
+  sleep 0.05 && sleep $wait_s
+  kill -TERM $pid && kill -TERM $pid 2>/dev/null
+  for _ in $(seq 100); do kill -0 $pid 2>/dev/null || break; sleep 0.1; done
+  kill -9 $pid 2>/dev/null && fail "an interrupt while planning ends the program"
+done
+[[ -z "$(find . -name '*.part*' -o -name '*.probe*')" ]] || fail "no half-written file is left by an early interrupt"
 
 if [[ $failures -eq 0 ]]; then echo "all command line checks passed"; else echo "$failures checks failed"; exit 1; fi
