@@ -477,7 +477,7 @@ void Plant::advance_linear(double h) {
 }
 
 void Plant::advance_sliding(double h) {
-  if (known_.angle != body_.steering) known_ = {body_.steering, math::sincos(body_.steering)};
+  if (known_.angle != body_.steering) known_ = {body_.steering, sincos_of_change(body_.steering)};
   AxleForces forces;
   const SlipState before = body_;
   body_ = step_rk4(
