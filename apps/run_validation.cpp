@@ -10,6 +10,7 @@
 
 #include "apps/car_choice.hpp"
 #include "apps/program.hpp"
+#include "apps/progress.hpp"
 #include "controllers/make.hpp"
 #include "core/files.hpp"
 #include "core/log.hpp"
@@ -160,9 +161,12 @@ int run(const Arguments& arguments) {
 
   bool diverged = false;
   Status written;
+  apps::ProgressBar progress(arguments.quiet ? 0 : runs->size());
+  progress.show(0);
   const auto on_finished = [&](const scenarios::Finished& finished) {
     const scenarios::ResolvedRun& resolved = (*runs)[finished.index];
     const std::string line = arguments.json ? scenarios::json_line(finished.outcome) : scenarios::human_line(finished.outcome);
+    progress.clear();
     std::printf("%s\n", line.c_str());
     // Without a reader and without a report there is nobody left to work for.
     if (std::fflush(stdout) != 0 && arguments.output.empty() && arguments.junit.empty()) g_stop = true;
@@ -174,9 +178,11 @@ int run(const Arguments& arguments) {
     if (!arguments.resolved.empty() && written.ok())
       written = write_resolved(arguments.resolved, resolved, finished.index, finished.outcome);
     report.results.push_back(finished.outcome);
+    progress.show(report.results.size());
   };
   const int jobs = arguments.jobs > 0 ? arguments.jobs : scenarios::default_jobs();
   const Status status = scenarios::run_all(*runs, jobs, g_stop, on_finished);
+  progress.clear();
   if (!status) return apps::bad_input(status.error());
   report.interrupted = g_stop && report.results.size() < runs->size();
 
