@@ -2,7 +2,6 @@
 #include "apps/program.hpp"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <exception>
 #include <iostream>
 #include <vector>
@@ -34,6 +33,7 @@ const CLI::Option* empty_option(const CLI::App& app) {
 }  // namespace
 
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+  app.set_version_flag("--version", app.get_name() + " " PITWALL_VERSION);
   try {
     app.parse(argc, argv);
     if (const CLI::Option* empty = empty_option(app)) {

@@ -220,19 +220,16 @@ int run_published_laps(const Arguments& arguments) {
   return passed ? apps::kPassed : apps::kFailed;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  Arguments arguments;
-  scenarios::ValidationOptions& options = arguments.options;
-  options.data = data_folder();
+/// What the command line says; the choices still as text.
+struct Choices {
   std::string fidelity;
   std::string raceline;
-  std::string car;
+  std::optional<std::string> car;
+};
 
-  CLI::App app{"Drives the controllers headless through scripted scenarios; exit code 0 only if every scenario passed.", "run_validation"};
+void add_options(CLI::App& app, Arguments& arguments, Choices& choices) {
+  scenarios::ValidationOptions& options = arguments.options;
   app.footer(kFooter);
-  app.set_version_flag("--version", PITWALL_VERSION);
   app.add_option("--scenario", options.scenario,
                  "all, a scenario of the suite, a suite file (such as a resolved scenario), or f1tenth_laps: a published benchmark with "
                  "its own rules")
@@ -249,9 +246,9 @@ int main(int argc, char** argv) {
                  "folder for the resolved scenarios (default: beside --output, else run_validation.resolved)");
   app.add_flag("--quick", options.quick, "only the first track");
   app.add_flag("--no-centering", options.no_centering, "gap_follow without corridor centring (for measurements)");
-  app.add_option("--fidelity", fidelity, "legacy, plant or car (default car)");
-  app.add_option("--raceline", raceline, "line to follow: shipped (default), optimized or centerline");
-  app.add_option("--car", car, "car profile, or a car yaml (default: PITWALL_CAR, else f1tenth)");
+  app.add_option("--fidelity", choices.fidelity, "legacy, plant or car (default car)");
+  app.add_option("--raceline", choices.raceline, "line to follow: shipped (default), optimized or centerline");
+  app.add_option("--car", choices.car, "car profile, or a car yaml (default: PITWALL_CAR, else f1tenth)");
   app.add_option("--set", options.assignments, "set any key of the scenarios, for example gap_follow.max_speed_mps=2")
       ->take_all()
       ->allow_extra_args(false);
@@ -260,38 +257,54 @@ int main(int argc, char** argv) {
   app.add_flag("--list", arguments.list, "print the scenarios, tracks and cars that ship, and stop");
   app.add_flag("--print-config", arguments.print_config, "print every key of --set with its default, range and meaning, and stop");
   app.add_flag("--quiet", arguments.quiet, "only warnings and errors on stderr");
-  if (const auto code = apps::parse(app, argc, argv)) return *code;
-  log::set_quiet(arguments.quiet);
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
-  // A reader that has gone (| head) costs neither the reports nor the exit code.
-  std::signal(SIGPIPE, SIG_IGN);
+}
 
-  if (arguments.print_config) {
-    const Status printed = print_config();
-    return printed ? with_stdout(apps::kPassed) : apps::bad_input(printed.error());
-  }
-  if (arguments.list) {
-    const Status listed = print_list(options.data);
-    return listed ? with_stdout(apps::kPassed) : apps::bad_input(listed.error());
-  }
-  if (!fidelity.empty()) {
-    const auto chosen = apps::choose("--fidelity", fidelity, plant::kFidelityNames);
-    if (!chosen) return apps::bad_input(chosen.error());
+/// The choices taken, and the places of the outputs that the user left to us.
+Status take(const Choices& choices, Arguments& arguments) {
+  scenarios::ValidationOptions& options = arguments.options;
+  if (!choices.fidelity.empty()) {
+    const auto chosen = apps::choose("--fidelity", choices.fidelity, plant::kFidelityNames);
+    if (!chosen) return chosen.error();
     options.fidelity = static_cast<plant::Fidelity>(*chosen);
   }
-  if (!raceline.empty()) {
-    const auto chosen = apps::choose("--raceline", raceline, scenarios::kLineChoices);
-    if (!chosen) return apps::bad_input(chosen.error());
+  if (!choices.raceline.empty()) {
+    const auto chosen = apps::choose("--raceline", choices.raceline, scenarios::kLineChoices);
+    if (!chosen) return chosen.error();
     options.raceline = static_cast<scenarios::LineChoice>(*chosen);
   }
   options.interrupted = [] { return g_stop.load(); };
-  options.car_given = !car.empty();
-  options.car = apps::chosen_car(car.empty() ? std::nullopt : std::optional(car));
+  options.car_given = choices.car.has_value();
+  options.car = apps::chosen_car(choices.car);
   if (arguments.resolved.empty()) {
     arguments.resolved = arguments.output.empty() ? "run_validation.resolved"
                                                   : std::filesystem::path(arguments.output).replace_extension(".resolved").string();
   }
-  if (options.scenario == scenarios::kF1tenthLaps) return apps::guarded([&] { return run_published_laps(arguments); });
-  return apps::guarded([&] { return with_stdout(run(arguments)); });
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return apps::guarded([&] {
+    Arguments arguments;
+    Choices choices;
+    CLI::App app{"Drives the controllers headless through scripted scenarios; exit code 0 only if every scenario passed.",
+                 "run_validation"};
+    add_options(app, arguments, choices);
+    if (const auto code = apps::parse(app, argc, argv)) return *code;
+    log::set_quiet(arguments.quiet);
+    std::signal(SIGINT, on_signal);
+    std::signal(SIGTERM, on_signal);
+    // A reader that has gone (| head) costs neither the reports nor the exit code.
+    std::signal(SIGPIPE, SIG_IGN);
+
+    arguments.options.data = data_folder();
+    if (arguments.print_config || arguments.list) {
+      const Status printed = arguments.print_config ? print_config() : print_list(arguments.options.data);
+      return printed ? with_stdout(apps::kPassed) : apps::bad_input(printed.error());
+    }
+    const Status taken = take(choices, arguments);
+    if (!taken) return apps::bad_input(taken.error());
+    return arguments.options.scenario == scenarios::kF1tenthLaps ? run_published_laps(arguments) : with_stdout(run(arguments));
+  });
 }

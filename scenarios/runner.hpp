@@ -11,6 +11,7 @@
 
 namespace pitwall::scenarios {
 
+/// One run that is done.
 struct Finished {
   std::size_t index = 0;  ///< in the list of runs
   Outcome outcome;

@@ -26,6 +26,7 @@
 
 namespace pitwall::sim {
 
+/// The LiDAR at its mount on the car.
 struct LidarSettings {
   bool enabled = true;
   double period_s = 0.025;
@@ -39,6 +40,7 @@ struct LidarSettings {
   void fields(FieldVisitor& f);
 };
 
+/// Speed and yaw rate as the car's own electronics report them.
 struct OdometrySettings {
   bool enabled = true;
   double period_s = 0.02;
@@ -50,6 +52,7 @@ struct OdometrySettings {
   void fields(FieldVisitor& f);
 };
 
+/// The pose that a localiser would give.
 struct PoseSettings {
   bool enabled = true;
   double period_s = 0.025;
@@ -60,6 +63,7 @@ struct PoseSettings {
   void fields(FieldVisitor& f);
 };
 
+/// The operator's joystick.
 struct JoySettings {
   bool enabled = true;
   double period_s = 0.02;
@@ -70,6 +74,7 @@ struct JoySettings {
   void fields(FieldVisitor& f);
 };
 
+/// All sensors of one car.
 struct SensorSettings {
   LidarSettings lidar;
   OdometrySettings odometry;

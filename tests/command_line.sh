@@ -6,7 +6,7 @@ set -uo pipefail
 bin=$(cd "$1" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cd "$work"
+cd "$work" || exit 1
 failures=0
 
 fail() {
