@@ -83,6 +83,7 @@ Result<std::vector<NamedScenario>> load_suite(const std::filesystem::path& file,
     scenario.scenario.id = name;
     const Status loaded = load_fields(node, name, scenario.scenario);
     if (!loaded) return loaded.error();
+    if (node.find("cars") == nullptr) return Error{written.where() + ": " + name + ".cars is missing; a scenario names at least one car"};
     const auto cars = load_cars(scenario.scenario);
     if (!cars) return cars.error();
     const Status named = check_names(scenario.scenario, node);

@@ -255,6 +255,12 @@ TEST_CASE("an interrupt while runs are resolved keeps those there are") {
   CHECK(runs->size() == 3);
 }
 
+TEST_CASE("a scenario without cars is refused with its place") {
+  const auto suite = suite_of(kOneCar + "b:\n  timeout_s: 3\n");
+  REQUIRE_FALSE(suite.ok());
+  CHECK(suite.error().message.find("pitwall_scenario_test.yaml:4: b.cars is missing") != std::string::npos);
+}
+
 TEST_CASE("a name that cannot be part of a file's is refused with its place") {
   for (const std::string name : {"../x", "a/b", ".x", "''", "\"a\\nb\"", "' a'"}) {
     const auto suite = suite_of(kOneCar + "  id: " + name + "\n");

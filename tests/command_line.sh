@@ -102,6 +102,49 @@ cp "$bin/../share/pitwall/tracks/indoor_oval/"*.yaml "$odd/${odd}_map.yaml"
 run --scenario gap --timeout 1 --tracks "$odd" --output odd.json --junit odd.xml >out 2>err
 [[ $? -eq 1 ]] && python3 -c 'import json, xml.dom.minidom; json.load(open("odd.json")); xml.dom.minidom.parse("odd.xml")' 2>err || fail "names that are no UTF-8 are replaced in the reports"
 
+# A turned map is the same map: origin and lines by 0.7 rad, driven as before, one way of naming it after the other.
+python3 - "$bin/../share/pitwall/tracks/indoor_oval" turned 0.7 <<'PY'
+import math, os, re, shutil, sys
+source, target, yaw = sys.argv[1], sys.argv[2], float(sys.argv[3])
+os.mkdir(target)
+turn = lambda x, y: (math.cos(yaw) * x - math.sin(yaw) * y, math.sin(yaw) * x + math.cos(yaw) * y)
+text = open(f"{source}/indoor_oval_map.yaml").read()
+x, y, a = (float(v) for v in re.search(r"origin:\s*\[(.*?)\]", text).group(1).split(","))
+open(f"{target}/turned_map.yaml", "w").write(re.sub(r"origin:.*", f"origin: [{turn(x, y)[0]!r}, {turn(x, y)[1]!r}, {a + yaw!r}]", text))
+shutil.copy(f"{source}/indoor_oval_map.pgm", target)
+with open(f"{target}/turned_centerline.csv", "w") as out:
+    for line in open(f"{source}/indoor_oval_centerline.csv"):
+        row = line.strip().split(",")
+        out.write(line if line.startswith("#") else ",".join([repr(v) for v in turn(float(row[0]), float(row[1]))] + row[2:]) + "\n")
+PY
+for scenario in gap pure; do
+  run --scenario $scenario --tracks indoor_oval ./turned turned/turned_map.yaml --timeout 60 --json >out 2>err
+  python3 - 2>err <<'PY' || fail "$scenario drives a turned map as the straight one"
+import json
+straight, turned, again = (json.loads(line) for line in open("out").read().splitlines()[:3])
+assert straight["passed"] and turned["passed"], (straight["failure"], turned["failure"])
+assert abs(straight["lap_time_s"] - turned["lap_time_s"]) < 0.3, (straight["lap_time_s"], turned["lap_time_s"])
+assert turned["trace_hash"] == again["trace_hash"]
+PY
+done
+
+# The contact policies by --set: whatever the policy, a contact fails the run.
+for policy in record respond stop; do
+  run --scenario gap --tracks indoor_oval --fidelity plant --timeout 5 --json --set world.on_contact=$policy --set cars.ego.start_heading_rad=-0.8 --set cars.ego.start_speed_mps=10 >out 2>err
+  code=$?
+  POLICY=$policy CODE=$code python3 - 2>err <<'PY' || fail "world.on_contact=$policy"
+import json, os
+result = json.loads(open("out").readline())
+assert os.environ["CODE"] == "1" and not result["passed"] and result["collision"], result["failure"]
+assert "touched the wall" in result["failure"]["what"], result["failure"]
+# stop: the step of the touch is the last; record: through the wall and off the map; respond: back from it, until the end.
+policy = os.environ["POLICY"]
+assert (result["contact_steps"] == 1) == (policy == "stop"), result["contact_steps"]
+assert result["off_map"] == (policy == "record")
+assert (result["sim_time_s"] == 5.0) == (policy == "respond"), result["sim_time_s"]
+PY
+done
+
 # A timeout fails with when, where and why.
 expect "a timeout is a failure that says so" 1 "FAIL .*timeout.* at t = 2" run --scenario gap --quick --timeout 2 --jobs 1
 # Files, and a rerun of the resolved scenario.
