@@ -197,7 +197,6 @@ int run(const Arguments& arguments) {
   const int jobs = arguments.jobs > 0 ? arguments.jobs : scenarios::default_jobs();
   const Status status = scenarios::run_all(*runs, jobs, g_stop, on_finished);
   progress.clear();
-  if (!status) return apps::bad_input(status.error());
   report.interrupted = g_stop && report.results.size() < runs->size();
 
   std::printf("%s\n", arguments.json ? scenarios::json_summary(report).c_str() : scenarios::human_summary(report).c_str());
@@ -208,6 +207,8 @@ int run(const Arguments& arguments) {
   if (!arguments.junit.empty()) log::info("wrote JUnit " + arguments.junit);
   if (!arguments.resolved.empty() && !report.results.empty()) log::info("wrote resolved scenarios to " + arguments.resolved + "/");
 
+  // Bad input that only a later run met: what had finished by then is reported above.
+  if (!status) return apps::bad_input(status.error());
   if (report.interrupted) return apps::kInterrupted;
   return report.passed() && !diverged && alike ? apps::kPassed : apps::kFailed;
 }
