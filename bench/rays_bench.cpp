@@ -10,9 +10,9 @@
 #include <cmath>
 #include <limits>
 
-#include "bench/bench_tracks.hpp"
 #include "bench/reference/cell_walk.hpp"
 #include "bench/reference/sphere_trace.hpp"
+#include "bench/support.hpp"
 #include "core/rng.hpp"
 
 namespace pitwall::bench {
@@ -30,11 +30,6 @@ void walk_fan(const tracks::OccupancyMap& map, const Pose2& pose, const tracks::
         map.resolution_m() * cell_walk(map, origin, {turn.cos * beam.x - turn.sin * beam.y, turn.sin * beam.x + turn.cos * beam.y});
     out[b] = range <= kRange ? range : std::numeric_limits<double>::infinity();
   }
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
 }
 
 // How far ranges are from those of the walk; what does not return counts as the greatest range.

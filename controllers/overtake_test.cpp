@@ -311,3 +311,17 @@ TEST_CASE("the way back to the line gives way to a wall that comes nearer") {
   CHECK(b.least_wall > 0.05);
   CHECK(b.least_gap > 0.1);
 }
+
+TEST_CASE("on the way back, a wall that the plan did not know makes the shift tighter") {
+  Bench b;
+  b.left.assign(1000, 0.7);
+  b.add(6.0, 2.0);
+  for (int k = 0; k < 400 && b.overtake.counters().completed == 0; ++k) b.tick();
+  REQUIRE(b.overtake.counters().completed == 1);
+  REQUIRE(b.overtake.shift_m() < -0.5);
+  const auto here = static_cast<std::size_t>(b.s / 0.2);
+  for (std::size_t i = here + 14; i < here + 60; ++i) b.right[i] = 0.4;
+  b.least_wall = 1e9;
+  b.run(3.0);
+  CHECK(b.least_wall > 0.02);
+}

@@ -42,8 +42,6 @@ void PurePursuitParameters::fields(FieldVisitor& f) {
   f.nested("detection", detection);
   f.nested("tracking", tracking);
   f.nested("overtake", overtake);
-  f.number("overtake_lookahead_m", overtake_lookahead_m,
-           {"m", 0.5, 10, "longest lookahead while the line is shifted; not below max_lookahead_m"});
   f.flag("enable_avoidance", enable_avoidance, "steer around what neither the map nor an opponent explains");
   f.number("avoidance_trigger_m", avoidance_trigger_m, {"m", 0.3, 4, "range of something unexplained on the line that is avoided"});
   f.number("avoidance_raw_trigger_m", avoidance_raw_trigger_m, {"m", 0.3, 4, "the same on the raw scan, without a map"});
@@ -61,9 +59,6 @@ Status validate(const PurePursuitParameters& p, const CarParameters& car, const 
   const auto not_above = [&](const char* a, double va, const char* b, double vb) {
     return Error{std::string(kWhat) + ": " + a + " " + format_exact(va) + " must not be above " + b + " " + format_exact(vb)};
   };
-  if (p.line.max_lookahead_m > p.overtake_lookahead_m) {
-    return not_above("max_lookahead_m", p.line.max_lookahead_m, "overtake_lookahead_m", p.overtake_lookahead_m);
-  }
   if (p.detection.min_width_m > p.detection.max_width_m) {
     return not_above("detection.min_width_m", p.detection.min_width_m, "detection.max_width_m", p.detection.max_width_m);
   }

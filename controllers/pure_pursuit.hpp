@@ -42,7 +42,6 @@ struct PurePursuitParameters {
   DetectionParameters detection;
   TrackingParameters tracking;
   OvertakeParameters overtake;
-  double overtake_lookahead_m = 4.0;  ///< longest lookahead while the line is shifted
   bool enable_avoidance = true;
   double avoidance_trigger_m = 1.5;      ///< range of something unexplained on the line
   double avoidance_raw_trigger_m = 0.7;  ///< the same on the raw scan, without a map

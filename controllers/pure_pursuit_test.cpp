@@ -5,90 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 
 #include "controllers/line_follower.hpp"
-#include "controllers/swept_arc.hpp"
 #include "core/rng.hpp"
 #include "tests/support/allocation_guard.hpp"
-#include "tests/support/straight_track.hpp"
+#include "tests/support/pursuit_loop.hpp"
 #include "tracks/speed_profile.hpp"
 
 using namespace pitwall;
 using namespace pitwall::controllers;
-
-namespace {
-
-/// A line in an open field: no map, nothing in the scan.
-LineToFollow field_line(std::vector<Vec2> points, bool closed, double speed) {
-  LineToFollow line;
-  line.path = std::make_shared<const tracks::Path>(tracks::Path::make(std::move(points), closed).value());
-  line.speed_mps.assign(line.path->size(), speed);
-  return line;
-}
-
-LineToFollow straight_field(double speed, double length = 40.0) {
-  std::vector<Vec2> points;
-  for (double x = 0.0; x <= length + 1e-9; x += 0.5) points.push_back({x, 0.0});
-  return field_line(std::move(points), false, speed);
-}
-
-std::vector<Vec2> oval_points(double y_sign = 1.0) {
-  std::vector<Vec2> points;
-  for (const Vec2 p : toy::rounded_rectangle(9.0, 4.0, 3.0, 40)) points.push_back({p.x, y_sign * p.y});
-  return points;
-}
-
-/// Closed loop of one controller with the toy's kinematic car; the pose is `pose_delay` ticks old.
-struct Loop {
-  CarParameters car = toy::car();
-  toy::KinematicCar body;
-  toy::Inputs in;
-  std::deque<Pose2> poses;
-  std::size_t pose_delay = 0;
-  double speed_factor = 1.0;
-  Command last;
-  Pose2 believed_shift;
-
-  explicit Loop(const Pose2& start = {}) {
-    body.parameters = car;
-    body.pose = start;
-    body.delay_ticks = 1;
-    in.scan = toy::empty_scan(car, 271);
-    std::fill(in.scan.ranges.begin(), in.scan.ranges.end(), 10.0F);
-  }
-  void sense() {
-    in.advance(from_milliseconds(25));
-    poses.push_back(body.pose);
-    if (poses.size() > pose_delay + 1) poses.pop_front();
-    in.odometry.speed_mps = body.speed_mps * speed_factor;
-    in.pose.position = poses.front().position() + believed_shift.position();
-    in.pose.orientation = to_quaternion(poses.front().yaw);
-  }
-  [[nodiscard]] Observation observe() {
-    Observation obs = in.observe();
-    in.pose.stamp = in.now - from_milliseconds(25 * static_cast<std::int64_t>(poses.size() - 1));
-    return obs;
-  }
-  Command tick(Controller& controller) {
-    sense();
-    last = controller.update(observe());
-    body.drive(last, 0.025);
-    return last;
-  }
-};
-
-PurePursuit controller_of(const LineToFollow& line, PurePursuitParameters p = {}) {
-  REQUIRE(validate(p, toy::car(), &line).ok());
-  return PurePursuit(p, toy::car(), line);
-}
-
-Reason reason_after(PurePursuit& controller, Loop& loop, int ticks) {
-  for (int k = 0; k < ticks; ++k) loop.tick(controller);
-  return loop.last.reason;
-}
-
-}  // namespace
+using namespace pitwall::toy;
 
 TEST_CASE("the packaged parameters are accepted, and every impossible combination is refused with its reason") {
   const LineToFollow line = straight_field(2.0);
@@ -101,7 +27,6 @@ TEST_CASE("the packaged parameters are accepted, and every impossible combinatio
   CHECK(refusal([](auto&) {}).empty());
   CHECK(refusal([](auto& p) { p.line.min_speed_mps = 3.0, p.command.max_speed_mps = 2.0; }).find("min_speed_mps") != std::string::npos);
   CHECK(refusal([](auto& p) { p.line.min_lookahead_m = 2.0; }).find("min_lookahead_m 2") != std::string::npos);
-  CHECK(refusal([](auto& p) { p.overtake_lookahead_m = 1.2; }).find("overtake_lookahead_m 1.2") != std::string::npos);
   CHECK(refusal([](auto& p) { p.line.lookahead_gain_s = 0.7; }).find("lookahead_gain_s") != std::string::npos);
   CHECK(refusal([](auto& p) { p.command.max_speed_mps = 6.5; }).find("max_speed_mps") != std::string::npos);
   CHECK(refusal([](auto& p) { p.overtake.trigger_gap_m = 11.0; }).find("trigger_gap_m") != std::string::npos);
@@ -356,167 +281,4 @@ TEST_CASE("no tick allocates, with opponents in view or without") {
     }
     CHECK(allocations == 0);
   }
-}
-
-TEST_CASE("between mapped walls nothing is avoided and nothing stops, near ones included") {
-  // 0.36 m from the wall: 0.2 m beside the body.
-  const toy::StraightTrack track(2.2, -0.74);
-  const CarParameters car = toy::car();
-  PurePursuit controller({}, car, track.line);
-  controller.reset({});
-  Loop loop({4.0, -0.74, 0.0});
-  const Rng noise(5, "scan");
-  for (int k = 0; k < 200; ++k) {
-    loop.in.scan = track.look(car, loop.body.pose, {});
-    for (std::size_t i = 0; i < loop.in.scan.ranges.size(); ++i) {
-      loop.in.scan.ranges[i] += static_cast<float>(0.01 * noise.normal(static_cast<std::uint64_t>(k), static_cast<std::uint32_t>(i)));
-    }
-    CHECK(loop.tick(controller).reason == Reason::kDrive);
-  }
-  CHECK(loop.body.speed_mps > 3.5);
-}
-
-TEST_CASE("an unmapped wall across the track stops the car short of it") {
-  const toy::StraightTrack track;
-  const CarParameters car = toy::car();
-  PurePursuit controller({}, car, track.line);
-  controller.reset({});
-  Loop loop({4.0, 0.0, 0.0});
-  const std::vector<toy::Wall> wall{{{20.0, -1.1}, {20.0, 1.1}}};
-  for (int k = 0; k < 600; ++k) {
-    loop.in.scan = track.look(car, loop.body.pose, {}, wall);
-    loop.tick(controller);
-    REQUIRE_FALSE(toy::touches(car, wall, loop.body.pose));
-  }
-  CHECK(loop.body.speed_mps < 0.05);
-  CHECK(loop.body.pose.x > 17.0);
-  CHECK(is_stop(loop.last.reason));
-}
-
-TEST_CASE("a wide unmapped obstacle beside the line is steered around slowly, and not with avoidance switched off") {
-  const toy::StraightTrack track(3.0);
-  const CarParameters car = toy::car();
-  // As wide as no car: from the left wall to just over the line.
-  const std::vector<toy::Wall> obstacle{{{20.0, -0.10}, {20.0, 1.5}}};
-  for (const bool enable : {true, false}) {
-    PurePursuitParameters p;
-    p.enable_avoidance = enable;
-    PurePursuit controller(p, car, track.line);
-    controller.reset({});
-    Loop loop({14.0, 0.0, 0.0});
-    bool avoided = false;
-    bool touched = false;
-    for (int k = 0; k < 400 && !touched; ++k) {
-      loop.in.scan = track.look(car, loop.body.pose, {}, obstacle);
-      const Command c = loop.tick(controller);
-      if (c.reason == Reason::kAvoid) {
-        avoided = true;
-        CHECK(c.speed_mps <= 1.0F);
-      }
-      touched = toy::touches(car, obstacle, loop.body.pose);
-    }
-    CHECK(avoided == enable);
-    CHECK_FALSE(touched);
-  }
-}
-
-TEST_CASE("a slower car is passed on the straight without contact, and counted") {
-  const toy::StraightTrack track;
-  const CarParameters car = toy::car();
-  PurePursuit controller({}, car, track.line);
-  controller.reset({});
-  Loop loop({4.0, 0.0, 0.0});
-  double other = 9.0;
-  const auto centre = [&] { return loop.body.pose.x + 0.5 * car.wheelbase_m; };
-  bool overtaking = false;
-  while (centre() < 50.0 && loop.in.now < Time{} + from_seconds(60.0)) {
-    const Pose2 T_other = toy::centred_at(car, other, 0.0);
-    loop.in.scan = track.look(car, loop.body.pose, {T_other});
-    loop.tick(controller);
-    overtaking = overtaking || loop.last.reason == Reason::kOvertake;
-    toy::Walls body;
-    const BodyRectangle b = car.chassis();
-    toy::add_polyline(body,
-                      {T_other * Vec2{b.front_m, b.half_width_m}, T_other * Vec2{b.rear_m, b.half_width_m},
-                       T_other * Vec2{b.rear_m, -b.half_width_m}, T_other * Vec2{b.front_m, -b.half_width_m}},
-                      true);
-    REQUIRE_FALSE(toy::touches(car, body, loop.body.pose));
-    other += 1.5 * 0.025;
-  }
-  CHECK(overtaking);
-  CHECK(centre() - other > 1.0);
-  for (const auto& [name, value] : controller.counters()) {
-    if (name == "overtake_starts" || name == "completed_passes") CHECK(value == 1.0);
-    if (name == "declined_overtakes" || name == "avoid_steps") CHECK(value == 0.0);
-    if (name == "detection_steps") CHECK(value > 20.0);
-    if (name == "last_pass_side") CHECK(std::abs(value) == 1.0);
-    if (name == "overtake_active") CHECK(value == 0.0);
-  }
-}
-
-TEST_CASE("in a corridor too narrow to pass, a slower car is followed at its speed") {
-  const toy::StraightTrack track(1.5);
-  const CarParameters car = toy::car();
-  PurePursuit controller({}, car, track.line);
-  controller.reset({});
-  Loop loop({4.0, 0.0, 0.0});
-  double other = 9.0;
-  for (int k = 0; k < 40 * 15; ++k) {
-    loop.in.scan = track.look(car, loop.body.pose, {toy::centred_at(car, other, 0.0)});
-    loop.tick(controller);
-    other += 1.5 * 0.025;
-    REQUIRE(other - loop.body.pose.x - 0.5 * car.wheelbase_m > car.length_m + 0.2);
-  }
-  CHECK(loop.body.speed_mps == doctest::Approx(1.5).epsilon(0.1));
-  CHECK(loop.last.reason == Reason::kFollow);
-  CHECK(other - loop.body.pose.x < 2.5);
-}
-
-TEST_CASE("the scripted opponent keeps its commanded speed, brakes for what stands on its line, and steers around nothing") {
-  const toy::StraightTrack track;
-  const CarParameters car = toy::car();
-  LineFollower follower({}, car, track.line);
-  follower.reset({});
-  Loop loop({4.0, 0.0, 0.0});
-  double top = 0.0;
-  for (int k = 0; k < 600; ++k) {
-    loop.in.scan = track.look(car, loop.body.pose, {toy::centred_at(car, 20.0, 0.1)});
-    loop.tick(follower);
-    top = std::max(top, loop.body.speed_mps);
-    CHECK(std::abs(loop.body.pose.y) < 0.02);
-  }
-  CHECK(top == doctest::Approx(2.0).epsilon(0.01));
-  CHECK(loop.body.speed_mps < 0.02);
-  const double gap = 20.0 - 0.5 * car.body_length_m - (loop.body.pose.x + car.padded_body().front_m);
-  CHECK(gap > 0.2);
-  CHECK(gap < 0.7);
-}
-
-TEST_CASE("the scripted opponent is not stopped by what stands beside its line") {
-  const toy::StraightTrack track;
-  const CarParameters car = toy::car();
-  LineFollower follower({}, car, track.line);
-  follower.reset({});
-  Loop loop({4.0, 0.0, 0.0});
-  for (int k = 0; k < 480; ++k) {
-    loop.in.scan = track.look(car, loop.body.pose, {toy::centred_at(car, 20.0, 0.6)});
-    loop.tick(follower);
-  }
-  CHECK(loop.body.pose.x > 24.0);
-}
-
-TEST_CASE("the swept arc holds what lies ahead within the band, straight and in a turn") {
-  const CarParameters car = toy::car();
-  ScanView scan(car);
-  scan.reset();
-  const auto with = [&](Vec2 from, Vec2 to) { REQUIRE(scan.update(toy::look(car, {{from, to}}, {}, 1081))); };
-  with({2.0, -0.2}, {2.0, 0.2});
-  CHECK(swept_clearance(scan, car.wheelbase_m, 0.0, 0.16).value_m == doctest::Approx(2.0 - car.padded_body().front_m).epsilon(0.01));
-  CHECK(std::isinf(swept_clearance(scan, car.wheelbase_m, 0.3, 0.16).value_m));
-  with({1.5, 0.8}, {1.7, 0.8});
-  CHECK(std::isinf(swept_clearance(scan, car.wheelbase_m, 0.0, 0.16).value_m));
-  const double radius = (1.6 * 1.6 + 0.8 * 0.8) / (2.0 * 0.8);
-  CHECK(swept_clearance(scan, car.wheelbase_m, math::atan(car.wheelbase_m / radius), 0.16).value_m < 1.6);
-  with({-1.0, -0.2}, {-1.0, 0.2});
-  CHECK(std::isinf(swept_clearance(scan, car.wheelbase_m, 0.0, 0.16).value_m));
 }

@@ -21,17 +21,37 @@ void CarParameters::fields(FieldVisitor& f) {
   f.number("surface_friction", surface_friction, {"", 0.01, 3, "friction of the calibrated floor"});
   f.number("longitudinal_grip_coupling", longitudinal_grip_coupling,
            {"", 0, 1, "share of longitudinal acceleration charged to the friction circle"});
+  f.number("relaxation_length_m", relaxation_length_m, {"m", 0.005, 1, "rolling way to 63 % of the side force"});
+  f.number("rolling_resistance", rolling_resistance, {"", 0, 0.5, "force over load"});
+  f.number("drag_area_m2", drag_area_m2, {"m^2", 0, 1, "drag coefficient times frontal area"});
+  f.number("magic_front_b", magic_front_b, {"1/rad", 0, 200, "Magic Formula, front: stiffness factor; 0: not known"});
+  f.number("magic_front_c", magic_front_c, {"", 0, 2.9, "front: shape factor"});
+  f.number("magic_front_d", magic_front_d, {"", 0, 3, "front: peak per load at friction 1"});
+  f.number("magic_front_e", magic_front_e, {"", -10, 1, "front: curvature factor"});
+  f.number("magic_rear_b", magic_rear_b, {"1/rad", 0, 200, "Magic Formula, rear: stiffness factor; 0: not known"});
+  f.number("magic_rear_c", magic_rear_c, {"", 0, 2.9, "rear: shape factor"});
+  f.number("magic_rear_d", magic_rear_d, {"", 0, 3, "rear: peak per load at friction 1"});
+  f.number("magic_rear_e", magic_rear_e, {"", -10, 1, "rear: curvature factor"});
   f.number("steering_max_left_rad", steering_max_left_rad, {"rad", 0.01, 1.5, "left lock"});
   f.number("steering_max_right_rad", steering_max_right_rad, {"rad", -1.5, -0.01, "right lock"});
   f.number("steering_rate_max_radps", steering_rate_max_radps, {"rad/s", 0.01, 100, "servo rate"});
   f.number("steering_servo_gain_per_s", steering_servo_gain_per_s, {"1/s", 0.1, 1000, "first-order servo"});
   f.number("steering_delay_s", steering_delay_s, {"s", 0, 1, "transport delay of the steering command"});
+  f.number("steering_gain", steering_gain, {"", 0.2, 2, "wheel angle per commanded angle"});
+  f.number("steering_bias_rad", steering_bias_rad, {"rad", -0.3, 0.3, "wheel angle when straight ahead is commanded"});
+  f.number("steering_deadband_rad", steering_deadband_rad, {"rad", 0, 0.2, "errors that the servo does not correct"});
   f.number("speed_max_mps", speed_max_mps, {"m/s", 0.1, 50, "forward ceiling"});
   f.number("speed_min_mps", speed_min_mps, {"m/s", -50, 0, "reverse ceiling"});
   f.number("acceleration_max_mps2", acceleration_max_mps2, {"m/s^2", 0.1, 100, "limit of drive and brake"});
   f.number("speed_loop_accel_gain_per_s", speed_loop_accel_gain_per_s, {"1/s", 0.01, 1000, "speed loop while accelerating"});
   f.number("speed_loop_brake_gain_per_s", speed_loop_brake_gain_per_s, {"1/s", 0.01, 1000, "speed loop while braking"});
   f.number("speed_delay_s", speed_delay_s, {"s", 0, 1, "transport delay of the speed command"});
+  f.number("speed_loop_integral_gain_per_s2", speed_loop_integral_gain_per_s2, {"1/s^2", 0, 1000, "integrator of the speed loop; 0: none"});
+  f.number("speed_ramp_mps2", speed_ramp_mps2, {"m/s^2", 0, 1000, "how fast the speed target may change; 0: at once"});
+  f.number("braking_max_mps2", braking_max_mps2, {"m/s^2", 0.1, 100, "limit of the brake"});
+  f.number("drive_power_max_w", drive_power_max_w, {"W", 1, 100000, "drive power at the wheels"});
+  f.number("motor_free_speed_mps", motor_free_speed_mps, {"m/s", 0.5, 1000, "speed at which the battery's voltage is used up"});
+  f.number("drive_front_share", drive_front_share, {"", 0, 1, "front axle's part of drive and brake force"});
   f.integer("lidar_beams", lidar_beams, {"", 2, 100000, "beams of one scan"});
   f.number("lidar_fov_rad", lidar_fov_rad, {"rad", 0.01, 6.2832, "first to last beam"});
   f.number("lidar_range_min_m", lidar_range_min_m, {"m", 0, 10, "shortest valid range"});
@@ -44,6 +64,7 @@ void CarParameters::fields(FieldVisitor& f) {
   f.number("pose_noise_xy_m", pose_noise_xy_m, {"m", 0, 1, "pose estimate, each of x and y"});
   f.number("pose_noise_yaw_rad", pose_noise_yaw_rad, {"rad", 0, 1, "pose estimate, yaw"});
   f.number("odometry_speed_noise", odometry_speed_noise, {"", 0, 1, "relative to max(|v|, 0.1 m/s)"});
+  f.number("odometry_scale", odometry_scale, {"", 0.5, 2, "true over odometry's speed where no tyre slips"});
 }
 
 }  // namespace pitwall

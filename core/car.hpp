@@ -35,12 +35,27 @@ struct CarParameters {
   double cornering_stiffness_rear = 0.0;    ///< per load, 1/rad
   double surface_friction = 0.0;            ///< of the floor that this profile was calibrated on; a scenario may name another
   double longitudinal_grip_coupling = 0.0;  ///< share of the longitudinal acceleration that is charged to the friction circle
+  // What follows is neutral until a profile says otherwise: a car that leaves it out has an ideal servo and no resistances.
+  double relaxation_length_m = 0.05;  ///< way in which a rolling tyre builds up 63 % of its side force
+  double rolling_resistance = 0.0;    ///< force over load
+  double drag_area_m2 = 0.0;          ///< drag coefficient times frontal area
+  double magic_front_b = 0.0;         ///< Magic Formula of the axles, per load on a surface of friction 1; b = 0: not known
+  double magic_front_c = 0.0;
+  double magic_front_d = 0.0;
+  double magic_front_e = 0.0;
+  double magic_rear_b = 0.0;
+  double magic_rear_c = 0.0;
+  double magic_rear_d = 0.0;
+  double magic_rear_e = 0.0;
   // Steering.
   double steering_max_left_rad = 0.0;   ///< positive
   double steering_max_right_rad = 0.0;  ///< negative
   double steering_rate_max_radps = 0.0;
   double steering_servo_gain_per_s = 0.0;
   double steering_delay_s = 0.0;
+  double steering_gain = 1.0;          ///< wheel angle per commanded angle
+  double steering_bias_rad = 0.0;      ///< wheel angle when straight ahead is commanded
+  double steering_deadband_rad = 0.0;  ///< errors that the servo does not correct
   // Drive.
   double speed_max_mps = 0.0;
   double speed_min_mps = 0.0;  ///< negative: reverse
@@ -48,6 +63,12 @@ struct CarParameters {
   double speed_loop_accel_gain_per_s = 0.0;
   double speed_loop_brake_gain_per_s = 0.0;
   double speed_delay_s = 0.0;
+  double speed_loop_integral_gain_per_s2 = 0.0;  ///< 0: no integrator
+  double speed_ramp_mps2 = 0.0;                  ///< how fast the target may change; 0: at once
+  double braking_max_mps2 = 100.0;               ///< limit of the brake where it is below acceleration_max
+  double drive_power_max_w = 1e5;                ///< of battery and controller, at the wheels
+  double motor_free_speed_mps = 1000.0;          ///< where the battery's voltage is used up
+  double drive_front_share = 0.5;                ///< of drive and brake force; 0: rear-wheel drive
   // Sensors.
   std::int64_t lidar_beams = 0;
   double lidar_fov_rad = 0.0;
@@ -61,6 +82,7 @@ struct CarParameters {
   double pose_noise_xy_m = 0.0;
   double pose_noise_yaw_rad = 0.0;
   double odometry_speed_noise = 0.0;  ///< relative
+  double odometry_scale = 1.0;        ///< true speed over odometry's where no tyre slips
 
   void fields(FieldVisitor& f);
 

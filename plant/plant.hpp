@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated car from the wire to the floor: transport delays, steering servo, speed loop, friction envelope, and the
-// single-track model (single_track.hpp) integrated by Runge-Kutta.
+// The simulated car from the wire to the floor: transport delays, steering servo, speed loop, and one of two motions on the
+// ground, integrated by Runge-Kutta.
 //
-//   command -> [delay] -> target -> servo ------> wheel angle -> [envelope] -> effective angle -> model
-//                                -> speed loop -> [circle] ----------------> acceleration ----> model
+//   command -> [delay] -> [gain, bias, locks] -> servo ------> wheel angle -> tyres -> motion
+//                      -> [ramp] -> speed loop -> [motor, battery, brake] ---> tyres
+//
+// Motions. `tyre: brush | magic_formula` slide (slip_model.hpp); the friction circle is in the tyres. `tyre: linear` is the
+// stock gym's single track (single_track.hpp), whose tyres have no limit.
 //
 // Time. Everything is continuous and stated in seconds: commands wait in queues by their own due time, a command that
 // falls due inside a step splits it there, and the step is integrated in pieces short enough for the fastest part, so the
@@ -12,7 +15,8 @@
 // Reference point. Outside, the car is base_link: the centre of the rear axle. Inside, the equations move the centre of
 // gravity, lr ahead of it. The conversion is base_to_cog / cog_to_base below and nowhere else.
 //
-// Friction envelope, with A = mu g, c = share of the longitudinal acceleration charged to the circle:
+// `friction: envelope` is the reference's cap, on whichever tyre, with A = mu g, c = share of the longitudinal acceleration
+// charged to the circle:
 //   budget B = sqrt(A^2 - (c a)^2), effective |steering| <= atan(L B / v^2).
 // It caps the angle in the tyre equations; the wheels stay where the servo put them. The steering has a first claim on
 // `cornering_reserve` of A: as far as the wheels ask for it, drive and brake get only what is left of the circle, so that
@@ -28,7 +32,9 @@
 #include "core/geometry.hpp"
 #include "core/result.hpp"
 #include "core/time.hpp"
+#include "plant/actuation.hpp"
 #include "plant/single_track.hpp"
+#include "plant/slip_model.hpp"
 
 namespace pitwall::plant {
 
@@ -37,22 +43,26 @@ namespace pitwall::plant {
 enum class Fidelity { kLegacy, kPlant, kCar };
 inline constexpr std::array<std::string_view, 3> kFidelityNames = {"legacy", "plant", "car"};
 
-enum class Servo {
-  kFirstOrder,  ///< rate = clamp(gain * (target - angle), +-rate_max)
-  kBangBang     ///< full rate towards the target outside a dead zone of 1e-4 rad
+/// What keeps the car on the road.
+enum class Friction {
+  kEnvelope,  ///< steering and acceleration are capped by mu g before the tyres see them
+  kTyre       ///< the tyres' own limit, and nothing else: none with Tyre::kLinear
 };
-inline constexpr std::array<std::string_view, 2> kServoNames = {"first_order", "bang_bang"};
+inline constexpr std::array<std::string_view, 2> kFrictionNames = {"envelope", "tyre"};
 
 /// The switches of a fidelity profile.
 struct Options {
   Servo servo = Servo::kFirstOrder;
-  bool transport_delay = true;     ///< the car's steering_delay_s and speed_delay_s act
-  double servo_delay_s = 0.0;      ///< further delay of the steering command, whatever the car says
-  double input_hold_s = 0.0;       ///< servo rate and acceleration are decided this often and held; 0: continuously
-  bool friction_envelope = true;   ///< the limits described above; off: the linear tyre has no limit
-  double cornering_reserve = 0.5;  ///< share of mu g on which steering has the first claim; 0: braking may take it all
-  bool stock_drive_limit = false;  ///< forward drive falls as 1/v above 7.319 m/s
-  double step_max_s = 0.005;       ///< longest piece of integration
+  bool transport_delay = true;  ///< the car's steering_delay_s and speed_delay_s act
+  double servo_delay_s = 0.0;   ///< further delay of the steering command, whatever the car says
+  double input_hold_s = 0.0;    ///< servo rate and acceleration are decided this often and held; 0: continuously
+  Friction friction = Friction::kTyre;
+  Tyre tyre = Tyre::kBrush;
+  double cornering_reserve = 0.5;  ///< share of the circle on which steering has the first claim; 0: braking may take it all
+  /// The stock gym's constraints: forward drive falls as 1/v above 7.319 m/s, the loop holds the speed along the path, and a lock
+  /// stops the servo inside the derivative, so that a held rate overshoots it by part of a piece.
+  bool stock_constraints = false;
+  double step_max_s = 0.005;  ///< longest piece of integration
 
   void fields(FieldVisitor& f);
   static Options of(Fidelity fidelity);
@@ -62,14 +72,22 @@ struct Options {
 /// a wheelbase of 0.324 m with the centre of gravity midway, 819 beams, and the padded body as chassis.
 CarParameters car_of(Fidelity fidelity, const CarParameters& car);
 
-/// What the friction envelope did since reset. Accelerations in m/s^2, one sample per step().
+/// How much of its circle an axle used since reset (saturating tyres only).
+struct AxleReport {
+  double peak_utilisation = 0.0;  ///< force over the circle's radius, at most 1
+  double at_limit_s = 0.0;        ///< time with 99 % of the circle in use
+};
+
+/// What friction did since reset. Accelerations in m/s^2, one sample per step().
 struct FrictionReport {
   double limit_mps2 = 0.0;  ///< A = mu g
   std::int64_t steps = 0;
-  std::int64_t limited_steps = 0;          ///< effective steering below the wheel angle
+  std::int64_t limited_steps = 0;          ///< envelope: effective steering below the wheel angle; tyre: an axle at its limit
   double max_demanded_lateral_mps2 = 0.0;  ///< |tan(wheel angle)| v^2 / L
-  double max_allowed_lateral_mps2 = 0.0;   ///< the same of the effective angle
+  double max_allowed_lateral_mps2 = 0.0;   ///< envelope: the same of the effective angle; tyre: what the tyres gave
   double min_lateral_budget_mps2 = 0.0;    ///< least B met, at least the reserve
+  AxleReport front;
+  AxleReport rear;
   [[nodiscard]] double limit_g() const { return limit_mps2 / kGravity; }
   [[nodiscard]] double limited_fraction() const {
     return steps == 0 ? 0.0 : static_cast<double>(limited_steps) / static_cast<double>(steps);
@@ -82,28 +100,6 @@ enum class CommandStatus {
   kNotFinite,   ///< NaN or infinite steering or speed
   kOutOfOrder,  ///< issued before an earlier one
   kTooMany      ///< more than kCommandsUnderWay have not yet taken effect
-};
-
-inline constexpr std::size_t kCommandsUnderWay = 512;
-
-/// Values on their way, taken out by due time. Fixed size: no allocation, plainly copyable.
-class DelayLine {
- public:
-  void clear() { size_ = 0; }
-  [[nodiscard]] bool empty() const { return size_ == 0; }
-  [[nodiscard]] bool full() const { return size_ == kCommandsUnderWay; }
-  [[nodiscard]] Time next_due() const { return items_[first_].due; }
-  void push(double value, Time due);
-  double pop();
-
- private:
-  struct Item {
-    double value = 0.0;
-    Time due;
-  };
-  std::array<Item, kCommandsUnderWay> items_{};
-  std::size_t first_ = 0;
-  std::size_t size_ = 0;
 };
 
 /// One car. A plain value: a copy is a snapshot. Nothing allocates after make().
@@ -130,72 +126,104 @@ class Plant {
 
   /// Pose of base_link, yaw in (-pi, pi].
   [[nodiscard]] Pose2 base_pose() const;
-  /// Velocity of base_link along body x, what the wheels measure; negative in reverse.
-  [[nodiscard]] double speed_mps() const;
+  /// Velocity of base_link along body x; negative in reverse.
+  [[nodiscard]] double speed_mps() const { return base_velocity().x; }
   /// Velocity of base_link in its own frame: x forward, y to the left.
   [[nodiscard]] Vec2 base_velocity() const;
   /// Velocity of base_link in the map frame.
-  [[nodiscard]] Vec2 base_velocity_map() const { return rotate(state_.yaw, base_velocity()); }
-  [[nodiscard]] double yaw_rate_radps() const { return state_.yaw_rate; }
+  [[nodiscard]] Vec2 base_velocity_map() const { return rotate(yaw(), base_velocity()); }
+  [[nodiscard]] double yaw_rate_radps() const { return slides() ? body_.yaw_rate : state_.yaw_rate; }
+  /// What the motor's encoder turns into a speed: the driven wheels' rolling speed, which is higher than the car's by the slip
+  /// that the tyres need for their force, and in a turn by the longer way of the front axle. Before the odometry's scale.
+  [[nodiscard]] double wheel_speed_mps() const;
   /// Angle of the front wheels.
-  [[nodiscard]] double steering_rad() const { return state_.steering; }
+  [[nodiscard]] double steering_rad() const { return slides() ? body_.steering : state_.steering; }
   /// Angle that the tyre equations are given: the wheels' one, capped by the friction envelope.
-  [[nodiscard]] double effective_steering_rad() const { return drive(state_).effective_steering; }
+  [[nodiscard]] double effective_steering_rad() const;
   /// Direction of motion of the centre of gravity against the body.
-  [[nodiscard]] double slip_rad() const { return state_.slip; }
-  /// Longitudinal acceleration applied now.
-  [[nodiscard]] double acceleration_mps2() const { return drive(state_).input.acceleration; }
+  [[nodiscard]] double slip_rad() const { return state().slip; }
+  /// Acceleration that drive and brake give now.
+  [[nodiscard]] double acceleration_mps2() const;
   /// speed * yaw rate of the centre of gravity.
-  [[nodiscard]] double lateral_acceleration_mps2() const { return state_.speed * state_.yaw_rate; }
+  [[nodiscard]] double lateral_acceleration_mps2() const;
   /// Targets that servo and speed loop follow now.
   [[nodiscard]] double steering_target_rad() const { return steering_target_; }
   [[nodiscard]] double speed_target_mps() const { return speed_target_; }
-  /// Motion of the centre of gravity, as the equations have it.
-  [[nodiscard]] const State& state() const { return state_; }
+  /// Motion of the centre of gravity in polar form.
+  [[nodiscard]] State state() const;
+  /// The same in the body frame, as the slip model has it; meaningless with Tyre::kLinear.
+  [[nodiscard]] const SlipState& body() const { return body_; }
+  /// Forces at the axles now; nothing with Tyre::kLinear.
+  [[nodiscard]] AxleForces forces() const;
+  /// Whether the tyres can slide (all but Tyre::kLinear).
+  [[nodiscard]] bool slides() const { return options_.tyre != Tyre::kLinear; }
   /// False once the model has left the real numbers (the linear tyre can diverge in a spin): the run is void.
   [[nodiscard]] bool finite() const;
 
   [[nodiscard]] const FrictionReport& friction() const { return friction_; }
   [[nodiscard]] const CarParameters& car() const { return car_; }
   [[nodiscard]] const Options& options() const { return options_; }
+  /// The model's parameters on this floor; meaningless with Tyre::kLinear.
+  [[nodiscard]] const SlipModel& slip_model() const { return slip_model_; }
 
  private:
   struct Drive {
     Input input;  ///< of the wheels and the whole car
+    double integral_rate = 0.0;
     double effective_steering = 0.0;
     double lateral_budget = 0.0;
   };
+  /// The wheel angle whose sine and cosine are known.
+  struct KnownAngle {
+    double angle = 0.0;
+    math::SinCos of = {0.0, 1.0};
+  };
 
-  Plant(const CarParameters& car, const Options& options, const SingleTrack& model);
+  Plant(const CarParameters& car, const Options& options, const SingleTrack& model, const SlipModel& slip_model);
 
-  [[nodiscard]] double servo_rate(double steering) const;
-  [[nodiscard]] double loop_acceleration(double speed, double body_speed) const;
-  [[nodiscard]] Drive drive(const State& state) const;
-  [[nodiscard]] State rate(const State& state) const;
+  [[nodiscard]] double yaw() const { return slides() ? body_.yaw : state_.yaw; }
+  [[nodiscard]] double target_in(double ahead_s) const;
+  [[nodiscard]] Drive decide(double steering, double speed, double body_speed, double integral, double ahead_s) const;
+  [[nodiscard]] Drive drive(const State& state, double ahead_s) const;
+  void cap(Drive& drive, double steering, double speed) const;
+  [[nodiscard]] State rate(const State& state, double ahead_s) const;
+  [[nodiscard]] SlipInput slip_input(const SlipState& state, double ahead_s) const;
   [[nodiscard]] Time next_event(Time now, Time end) const;
   void take_due(Time now);
   void hold_inputs(Time now);
   void integrate(double span_s);
-  void note_friction();
+  void integrate_smooth(double span_s);
+  void advance_linear(double h);
+  void advance_sliding(double h);
+  void come_to_rest();
+  void note_envelope();
+  void note_tyres(const AxleForces& forces, double h);
 
   CarParameters car_;
   Options options_;
   SingleTrack model_;
+  SlipModel slip_model_;
+  SteeringServo servo_;
+  SpeedLoop loop_;
   Duration steering_delay_;
   Duration speed_delay_;
   Duration input_hold_;
   double step_max_s_ = 0.0;
 
-  State state_;
+  State state_;     ///< of the linear model
+  SlipState body_;  ///< of the slip model
+  KnownAngle known_;
   DelayLine steering_line_;
   DelayLine speed_line_;
   double steering_target_ = 0.0;
   double speed_target_ = 0.0;
+  double ramped_target_ = 0.0;
   Time last_issued_;
   bool any_issued_ = false;
   Time next_decision_;
   bool any_decision_ = false;
-  Input held_;
+  Drive held_;
+  bool step_begins_ = false;
   FrictionReport friction_;
 };
 

@@ -22,6 +22,14 @@ inline CarParameters test_car() {
   return car;
 }
 
+/// The reference's cap on steering, on the linear tyre.
+inline Options envelope() {
+  Options options;
+  options.friction = Friction::kEnvelope;
+  options.tyre = Tyre::kLinear;
+  return options;
+}
+
 inline Plant make(const CarParameters& car = test_car(), const Options& options = Options::of(Fidelity::kPlant), double friction = 1.0489) {
   return Plant::make(car, options, friction).value();
 }

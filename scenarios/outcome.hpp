@@ -45,6 +45,7 @@ struct Failure {
   Vec2 where;
 };
 
+/// Lengths in m, times in s of simulated time unless named otherwise.
 struct Outcome {
   // Identity.
   std::string scenario;
@@ -64,6 +65,7 @@ struct Outcome {
   std::int64_t steps = 0;  ///< decisions of car 0
   double sim_time_s = 0.0;
   double wall_time_s = 0.0;
+  double cpu_time_s = 0.0;  ///< of the worker's thread
   // Contact.
   bool collision = false;
   bool off_map = false;

@@ -21,6 +21,9 @@ std::string fixed(double value, int digits) {
   return buffer.data();
 }
 
+/// Names of files may hold bytes that are no UTF-8, which JSON cannot.
+std::string text_of(const Json& json, int indent = -1) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
+
 std::string padded(std::string text, std::size_t width) {
   if (text.size() < width) text.append(width - text.size(), ' ');
   return text;
@@ -97,6 +100,7 @@ Json outcome_json(const Outcome& o) {
       {"steps", o.steps},
       {"sim_time_s", number(o.sim_time_s)},
       {"wall_time_s", number(o.wall_time_s)},
+      {"cpu_time_s", number(o.cpu_time_s)},
       {"collision", o.collision},
       {"off_map", o.off_map},
       {"contact_steps", o.contact_steps},
@@ -137,7 +141,8 @@ Json outcome_json(const Outcome& o) {
 
 std::string xml_escaped(const std::string& text) {
   std::string escaped;
-  for (const char c : text) {
+  // XML is UTF-8 too; what is none is replaced just as in JSON.
+  for (const char c : Json::parse(text_of(text)).get<std::string>()) {
     switch (c) {
       case '&':
         escaped += "&amp;";
@@ -152,7 +157,8 @@ std::string xml_escaped(const std::string& text) {
         escaped += "&quot;";
         break;
       default:
-        escaped += c;
+        // XML has no control characters, not even escaped.
+        escaped += c >= 0 && c < ' ' && c != '\n' && c != '\t' ? '?' : c;
     }
   }
   return escaped;
@@ -188,23 +194,26 @@ std::string human_summary(const Report& report) {
   if (report.interrupted) text += " (interrupted after " + std::to_string(report.results.size()) + ")";
   text += "; car " + report.car + ", profile " + report.fidelity_profile;
   double simulated_s = 0.0;
-  double wall_s = 0.0;
+  double cpu_s = 0.0;
   for (const Outcome& o : report.results) {
     simulated_s += o.sim_time_s;
-    wall_s += o.wall_time_s;
+    cpu_s += o.cpu_time_s;
   }
-  if (wall_s > 0.0) text += "; " + fixed(simulated_s, 0) + " s simulated at " + fixed(simulated_s / wall_s, 0) + " x real time a worker";
+  if (cpu_s > 0.0) text += "; " + fixed(simulated_s, 0) + " s simulated at " + fixed(simulated_s / cpu_s, 0) + " x real time (one core)";
   text += ".\n";
   text += "A pass in simulation is not sign-off for the car: " + std::to_string(report.unmeasured_parameters.size()) + " of " +
           std::to_string(report.parameters_total) + " values of this car are STOCK (see `calibration --car " + report.car + "`).";
   return text;
 }
 
-std::string json_line(const Outcome& outcome) { return outcome_json(outcome).dump(); }
+std::string json_line(const Outcome& outcome) { return text_of(outcome_json(outcome)); }
 
 std::string json_summary(const Report& report) {
   const auto passed = std::count_if(report.results.begin(), report.results.end(), [](const Outcome& o) { return o.passed; });
-  return Json{{"summary", report.passed() ? "PASS" : "FAIL"}, {"scenarios", report.planned}, {"passed", passed}}.dump();
+  return text_of(Json{{"summary", report.passed() ? "PASS" : "FAIL"},
+                      {"scenarios", report.planned},
+                      {"passed", passed},
+                      {"interrupted", report.interrupted}});
 }
 
 std::string json_report(const Report& report) {
@@ -229,7 +238,7 @@ std::string json_report(const Report& report) {
       {"results", Json::array()},
   };
   for (const Outcome& outcome : report.results) json["results"].push_back(outcome_json(outcome));
-  return json.dump(2) + "\n";
+  return text_of(json, 2) + "\n";
 }
 
 std::string junit_xml(const Report& report) {

@@ -142,3 +142,11 @@ TEST_CASE("JUnit marks the failures and escapes what XML does not allow") {
   CHECK(xml.find("touched &lt;the wall&gt; &amp; &quot;stopped&quot;") != std::string::npos);
   CHECK(xml.find("touched <the") == std::string::npos);
 }
+
+TEST_CASE("bytes that are no text do not stop a report, in JSON nor in XML") {
+  scenarios::Outcome outcome = failed_lap();
+  outcome.track = "odd\xff\x01";
+  CHECK(scenarios::json_line(outcome).find("odd\xEF\xBF\xBD\\u0001") != std::string::npos);
+  CHECK(scenarios::json_report(report_of({outcome})).find("odd\xEF\xBF\xBD") != std::string::npos);
+  CHECK(scenarios::junit_xml(report_of({outcome})).find("odd\xEF\xBF\xBD?") != std::string::npos);
+}

@@ -42,7 +42,8 @@ void OdometrySettings::fields(FieldVisitor& f) {
   f.flag("enabled", enabled, "whether there is odometry");
   f.number("period_s", period_s, period("between messages"));
   f.number("latency_s", latency_s, latency("measurement to arrival"));
-  f.number("speed_scale", speed_scale, {"", 0.1, 10.0, "measured over true speed"});
+  f.number("speed_scale", speed_scale, {"", 0.1, 10.0, "measured over the wheels' speed"});
+  f.flag("wheel_slip", wheel_slip, "the wheels' own speed is measured, which slip makes higher than the car's");
   f.number("speed_noise", speed_noise, {"", 0.0, 1.0, "standard deviation relative to max(|v|, 0.1 m/s); 0: none"});
   f.number("deadband_mps", deadband_mps, {"m/s", 0.0, 1.0, "slower than this reads 0"});
 }
@@ -83,6 +84,8 @@ SensorSettings SensorSettings::of(const CarParameters& car, bool errors) {
   s.lidar.latency_s = car.lidar_delay_s;
   s.lidar.noise_std_m = car.lidar_noise_std_m;
   s.lidar.dropout_rate = car.lidar_dropout_rate;
+  s.odometry.speed_scale = 1.0 / car.odometry_scale;
+  s.odometry.wheel_slip = true;
   s.odometry.speed_noise = car.odometry_speed_noise;
   s.pose.latency_s = car.pose_delay_s;
   s.pose.noise_xy_m = car.pose_noise_xy_m;

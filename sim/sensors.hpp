@@ -26,6 +26,7 @@
 
 namespace pitwall::sim {
 
+/// The LiDAR at its mount on the car.
 struct LidarSettings {
   bool enabled = true;
   double period_s = 0.025;
@@ -39,16 +40,19 @@ struct LidarSettings {
   void fields(FieldVisitor& f);
 };
 
+/// Speed and yaw rate as the car's own electronics report them.
 struct OdometrySettings {
   bool enabled = true;
   double period_s = 0.02;
   double latency_s = 0.0;
-  double speed_scale = 1.0;    ///< measured over true speed: slipping wheels read high
+  double speed_scale = 1.0;    ///< measured over the wheels' speed
+  bool wheel_slip = false;     ///< whether the wheels' own speed is measured, which slip makes higher than the car's
   double speed_noise = 0.0;    ///< standard deviation relative to max(|v|, 0.1 m/s)
   double deadband_mps = 0.05;  ///< slower than this reads 0
   void fields(FieldVisitor& f);
 };
 
+/// The pose that a localiser would give.
 struct PoseSettings {
   bool enabled = true;
   double period_s = 0.025;
@@ -59,6 +63,7 @@ struct PoseSettings {
   void fields(FieldVisitor& f);
 };
 
+/// The operator's joystick.
 struct JoySettings {
   bool enabled = true;
   double period_s = 0.02;
@@ -69,6 +74,7 @@ struct JoySettings {
   void fields(FieldVisitor& f);
 };
 
+/// All sensors of one car.
 struct SensorSettings {
   LidarSettings lidar;
   OdometrySettings odometry;
@@ -126,7 +132,8 @@ class OdometrySensor {
  public:
   OdometrySensor(const OdometrySettings& settings, const CarParameters& car, std::uint64_t seed, std::string_view car_name);
   void reset();
-  /// `speed_mps` is the true speed of base_link along body x, `commanded_steering_rad` the last command (clamped to the locks).
+  /// `speed_mps` is the speed of base_link along body x, or with wheel_slip that of the wheels, `commanded_steering_rad` the last command
+  /// (clamped to the locks).
   void measure(std::uint64_t sample, double speed_mps, double commanded_steering_rad, Odometry& message);
 
  private:

@@ -98,8 +98,8 @@ void SimCar::look(Time now, std::span<const SeenCar> others) {
     state_.dropped_beams = lidar_.dropped_beams();
   }
   if (sensors.odometry.enabled && odometries_.due(now)) {
-    odometry_.measure(odometries_.sample(now), state_.velocity_mps.x, static_cast<double>(state_.command.steering_angle_rad),
-                      odometries_.push(now));
+    const double speed = sensors.odometry.wheel_slip ? plant_.wheel_speed_mps() : state_.velocity_mps.x;
+    odometry_.measure(odometries_.sample(now), speed, static_cast<double>(state_.command.steering_angle_rad), odometries_.push(now));
   }
   if (sensors.pose.enabled && poses_.due(now)) {
     pose_.measure(poses_.sample(now), state_.T_map_base, poses_.push(now));

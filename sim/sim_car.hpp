@@ -3,7 +3,6 @@
 // Internal to sim; world.hpp is the interface.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <span>
 
@@ -18,6 +17,7 @@
 
 namespace pitwall::sim {
 
+/// A car that the World steps in the order of world.hpp; after reset nothing allocates.
 class SimCar {
  public:
   SimCar(CarSetup setup, plant::Plant plant, const Place& place, std::uint64_t seed);

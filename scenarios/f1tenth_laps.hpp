@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The suite `f1tenth_laps`: a published benchmark driven with its own rules (f1tenth_laps_rules.hpp), to show that the lap
+// times which papers compare themselves with come out here too. What it measures says nothing about our cars: its plant has no
+// friction limit, and its pure pursuit corners at up to 4 g.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/result.hpp"
+
+namespace pitwall::scenarios {
+
+inline constexpr std::string_view kF1tenthLaps = "f1tenth_laps";
+
+/// Ten laps of one planner on one map.
+struct F1tenthLaps {
+  std::string planner;  ///< pure_pursuit or follow_the_gap
+  std::string map;
+  int finished = 0;
+  int laps = 0;
+  double mean_s = 0.0;  ///< of the finished laps
+  bool known = false;   ///< whether the benchmark published this map
+  double published_s = 0.0;
+  int published_finished = 0;
+  bool passed = false;                 ///< within 40 ms and as many finished (follow_the_gap: 1 % and three)
+  std::vector<double> times_s;         ///< each lap; negative: crashed then
+  std::vector<double> crash_progress;  ///< of the centre line, where one crashed
+};
+
+/// Runs both planners on each map. `tracks` are the maps' yaml files without or with `.yaml`; beside each lie NAME_centerline.csv,
+/// NAME_raceline_mu90.csv and start_poses.csv. `on_finished` hears of each result; `interrupted` ends the run early.
+Result<std::vector<F1tenthLaps>> run_f1tenth_laps(const std::vector<std::string>& tracks, std::int64_t seed,
+                                                  const std::function<void(const F1tenthLaps&)>& on_finished,
+                                                  const std::function<bool()>& interrupted);
+
+/// A line for people, and one of JSON.
+std::string human_line(const F1tenthLaps& laps);
+std::string json_line(const F1tenthLaps& laps);
+
+}  // namespace pitwall::scenarios

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/f1tenth_laps.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include "scenarios/f1tenth_laps_rules.hpp"
+
+namespace pitwall::scenarios {
+namespace {
+
+std::filesystem::path evans() {
+  const char* data = std::getenv("PITWALL_TEST_DATA");
+  return (data != nullptr ? std::filesystem::path(data) : std::filesystem::path(PITWALL_SOURCE_DIR) / "../shared/data") / "maps/evans";
+}
+
+tracks::Image room(int width, int height) {
+  tracks::Image image;
+  image.width = width;
+  image.height = height;
+  for (int j = 0; j < height; ++j) {
+    for (int i = 0; i < width; ++i) image.light.push_back(i == 0 || j == 0 || i == width - 1 || j == height - 1 ? 0U : 255U);
+  }
+  return image;
+}
+
+}  // namespace
+
+TEST_CASE("pure pursuit under the benchmark's rules laps as published, and crashes where it did") {
+  if (!std::filesystem::exists(evans())) {
+    MESSAGE("skipped: no benchmark maps at " << evans().string());
+    return;
+  }
+  std::vector<std::string> maps;
+  for (const char* name : {"aut", "esp", "gbr", "mco"}) maps.push_back((evans() / name).string());
+  int heard = 0;
+  // The second planner is left to run_validation: it casts half a million rays a lap.
+  const auto results = run_f1tenth_laps(
+      maps, 12345, [&](const F1tenthLaps&) { ++heard; }, [&] { return heard == 4; });
+  REQUIRE(results);
+  REQUIRE(results->size() == 4);
+  for (const F1tenthLaps& laps : *results) {
+    CAPTURE(laps.map);
+    CHECK(laps.planner == "pure_pursuit");
+    CHECK(laps.known);
+    CHECK(laps.passed);
+    CHECK(laps.laps == 10);
+    CHECK(laps.finished == laps.published_finished);
+    CHECK(std::abs(laps.mean_s - laps.published_s) <= 0.04 + 1e-9);
+    for (const double at : laps.crash_progress) {
+      if (laps.map == "esp") CHECK(std::abs(at - 0.8365) < 0.002);
+      if (laps.map == "mco") CHECK(std::abs(at - 0.947) < 0.002);
+    }
+  }
+}
+
+TEST_CASE("the benchmark's car turns as the closed form says, a step late and with a steering that hunts") {
+  f1tenth::Car car;
+  car.reset({});
+  for (int i = 0; i < 600; ++i) car.step({0.0, 4.0});
+  CHECK(car.speed_mps() == doctest::Approx(4.0).epsilon(1e-3));
+  // The steering hunts about its target by up to a step of 0.032 rad: its mean turn is that of the target within that.
+  double turned = 0.0;
+  double before = car.pose().yaw;
+  for (int i = 0; i < 800; ++i) {
+    car.step({0.2, 4.0});
+    if (i >= 200) turned += wrap_angle(car.pose().yaw - before);
+    before = car.pose().yaw;
+  }
+  const double expected = 0.2 / (0.3302 / 16.0 + (1.0 / 4.718 - 1.0 / 5.4562) / (1.0489 * 9.81));
+  CHECK(4.0 * turned / 6.0 == doctest::Approx(expected).epsilon(0.1));
+}
+
+TEST_CASE("distances are those between cell centres, and a corner in a wall is a crash") {
+  const f1tenth::Grid grid(room(41, 21), 0.1, {0.0, 0.0});
+  CHECK(grid.distance_at({2.05, 1.05}) == doctest::Approx(1.0));
+  CHECK(grid.distance_at({0.05, 1.05}) == 0.0);
+  CHECK(grid.distance_at({0.35, 0.55}) == doctest::Approx(0.3));
+  CHECK_FALSE(grid.collides({2.0, 1.0, 0.3}));
+  CHECK(grid.collides({0.35, 1.0, 0.0}));
+  std::vector<double> ranges;
+  grid.scan({2.05, 1.05, 0.0}, Rng(1, "x"), 0, ranges);
+  REQUIRE(ranges.size() == 1080);
+  CHECK(ranges[540] == doctest::Approx(2.0).epsilon(0.05));
+}
+
+TEST_CASE("pure pursuit steers to a goal on the left to the left; below 1 m/s it only sets off") {
+  f1tenth::RacingLine line;
+  for (int i = 0; i < 200; ++i) {
+    line.points.push_back({0.2 * i, 0.5});
+    line.speeds.push_back(6.0);
+  }
+  const f1tenth::Action slow = f1tenth::pure_pursuit(line, {5.0, 0.0, 0.0}, 0.5);
+  CHECK(slow.steering_rad == 0.0);
+  CHECK(slow.speed_mps == 4.0);
+  const f1tenth::Action left = f1tenth::pure_pursuit(line, {5.0, 0.0, 0.0}, 4.0);
+  CHECK(left.steering_rad > 0.05);
+  CHECK(left.speed_mps <= 6.0);
+  CHECK(f1tenth::pure_pursuit(line, {5.0, 1.0, 0.0}, 4.0).steering_rad == doctest::Approx(-left.steering_rad).epsilon(0.05));
+}
+
+TEST_CASE("follow the gap steers away from the near side and slows down for it") {
+  std::vector<double> ranges(1080, 8.0);
+  CHECK(std::abs(f1tenth::follow_the_gap(ranges).steering_rad) <= 0.4);
+  for (std::size_t i = 200; i < 500; ++i) ranges[i] = 1.0;
+  const f1tenth::Action action = f1tenth::follow_the_gap(ranges);
+  CHECK(action.steering_rad > 0.0);
+}
+
+TEST_CASE("missing maps and missing data are named") {
+  const auto run = [](const std::vector<std::string>& maps) {
+    return run_f1tenth_laps(
+        maps, 1, [](const F1tenthLaps&) {}, [] { return false; });
+  };
+  const auto none = run({});
+  REQUIRE_FALSE(none);
+  CHECK(none.error().message.find("--tracks") != std::string::npos);
+  const auto nowhere = run({"/nowhere/aut"});
+  REQUIRE_FALSE(nowhere);
+  CHECK(nowhere.error().message.find("/nowhere/aut.yaml") != std::string::npos);
+}
+
+}  // namespace pitwall::scenarios
