@@ -5,6 +5,7 @@
 
 #include "controllers/make.hpp"
 #include "core/text.hpp"
+#include "scenarios/incidents.hpp"
 
 namespace pitwall::scenarios {
 
@@ -14,7 +15,7 @@ void CarSpec::fields(FieldVisitor& f) {
   f.number("start_lateral_m", start_lateral_m, {"m", -10, 10, "start, to the left of the line"});
   f.number("start_heading_rad", start_heading_rad, {"rad", -3.2, 3.2, "start, against the line's heading"});
   f.number("start_speed_mps", start_speed_mps, {"m/s", 0, 20, "speed at the start"});
-  f.flag("sensing_errors", sensing_errors, "whether profile car gives this car noisy, late sensors");
+  f.flag("sensing_errors", sensing_errors, "whether this car has the errors of the sensors' profiles; else none");
 }
 
 void Criteria::fields(FieldVisitor& f) {
@@ -39,6 +40,10 @@ void Scenario::fields(FieldVisitor& f) {
   f.nested("world", world);
   f.nested("criteria", criteria);
   f.subtree("cars", cars, "name: {controller, start_s_m, ...}; the car under test first");
+  f.nested("sensors", sensors);
+  f.subtree("sensor_settings", sensor_settings, "lidar: {...}, odometry, pose, imu, joy: values over those of the sensors' profiles");
+  f.subtree("obstacles", obstacles, "name: {shape, s_m, lateral_m, ...}");
+  f.subtree("faults", faults, "name: {kind, start_s, length_s, size, seed, expect, within_s, ...}");
   f.subtree("car_parameters", car_parameters, "values over the car profile's");
   const std::vector<std::string> names = controllers::names();
   for (std::size_t i = 0; i < names.size(); ++i) f.subtree(names[i], controllers[i], "parameters of this controller");
@@ -63,6 +68,10 @@ Result<std::vector<NamedScenario>> load_suite(const std::filesystem::path& file,
     if (!loaded) return loaded.error();
     const auto cars = load_cars(scenario.scenario);
     if (!cars) return cars.error();
+    const auto obstacles = load_obstacles(scenario.scenario);
+    if (!obstacles) return obstacles.error();
+    const auto faults = load_faults(scenario.scenario);
+    if (!faults) return faults.error();
     scenarios.push_back(std::move(scenario));
   }
   return scenarios;

@@ -50,7 +50,7 @@ void FaultEffects::add(const Fault& fault, Vec2 p_map) {
       pose_lost = true;
       break;
     case FaultKind::kPoseJump: {
-      const Rng draw(static_cast<std::uint64_t>(fault.seed), "fault/pose_jump");
+      const Rng draw(static_cast<std::uint64_t>(fault.seed), fault.name);
       const Vec2 way = fault.size * unit_vector(2.0 * math::kPi * draw.uniform(0));
       pose.jump = pose.jump + way;
       break;

@@ -62,7 +62,7 @@ struct Fault {
   double size = 0.0;
   std::int64_t seed = 0;     ///< of what is drawn
   double bearing_rad = 0.0;  ///< blind_sector
-  Vec2 place;                ///< slippery_patch, map frame
+  Vec2 place{};              ///< slippery_patch, map frame
   double radius_m = 0.0;     ///< slippery_patch
 
   [[nodiscard]] Time start() const { return Time{} + from_seconds(start_s); }

@@ -234,6 +234,7 @@ void SimCar::watch(Time now, Hash& trace) {
 }
 
 void SimCar::drive(Time now, double steering_rad, double speed_mps) {
+  if (speed_mps != state_.driven_speed_mps) state_.driven_since = now;
   state_.driven_speed_mps = speed_mps;
   if (plant_.command(steering_rad, speed_mps, now) != plant::CommandStatus::kAccepted) fail(Failure::kTooManyCommands, now);
 }

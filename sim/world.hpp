@@ -105,6 +105,7 @@ struct CarState {
   Command command;            ///< the last one; zero before the first
   Time command_time;          ///< when it was decided
   double driven_speed_mps = 0.0;  ///< what the car's driver last commanded to the motor, before the plant's delays
+  Time driven_since;               ///< when that speed was first commanded
   bool command_timed_out = false;  ///< ... because no command had come for too long
   std::uint64_t ticks = 0;    ///< controller updates since reset
   LapState lap;

@@ -262,8 +262,9 @@ TEST_CASE("a sensor that is switched off says nothing, the others go on") {
 
 TEST_CASE("a joystick that falls silent keeps its last message; odometry turns with the commanded steering") {
   CarSetup car = setup("car0", {4, 3, 0}, steady(0.2, 1.0), false);
-  car.sensors.joy.silent_from_s = 0.1;
-  auto world = World::make(room(8, 6), {}, cars(std::move(car)));
+  Surroundings surroundings;
+  surroundings.faults.push_back({.name = "unplugged", .kind = FaultKind::kJoyLoss, .start_s = 0.1, .length_s = 10.0});
+  auto world = World::make(room(8, 6), {}, cars(std::move(car)), surroundings);
   REQUIRE(world);
   run(*world, 0.5);
   const Observation obs = world->observation(0);
