@@ -2,6 +2,7 @@
 #include "scenarios/incidents.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/math.hpp"
 #include "core/rng.hpp"
@@ -17,6 +18,15 @@ Pose2 place_on(const tracks::Path& line, double s_m, double lateral_m) {
   const double heading = line.heading_at(s);
   const Vec2 p = line.point_at(s) + lateral_m * perpendicular(unit_vector(heading));
   return {p.x, p.y, heading};
+}
+
+/// Where the line bends most, the first of equals.
+double tightest_bend_s(const tracks::Path& line) {
+  std::size_t tightest = 0;
+  for (std::size_t i = 1; i < line.size(); ++i) {
+    if (std::abs(line.vertex_curvature(i)) > std::abs(line.vertex_curvature(tightest))) tightest = i;
+  }
+  return line.s_of(tightest);
 }
 
 std::size_t index_of(const std::string& name, const std::vector<CarSpec>& cars) {
@@ -51,6 +61,7 @@ void FaultSpec::fields(FieldVisitor& f) {
   f.number("size", size, {"", 0, 100, "pose_jump: m; blind_sector: rad; battery_sag, slippery_patch: share that is lost"});
   f.integer("seed", seed, {"", 0, 9.0e15, "of what is drawn; 0: the run's"});
   f.number("bearing_rad", bearing_rad, {"rad", -3.1416, 3.1416, "blind_sector: its middle, to the left of ahead"});
+  f.flag("tightest_bend", tightest_bend, "slippery_patch: at_s_m counts from where the line bends most");
   f.number("at_s_m", at_s_m, {"m", -1e4, 1e4, "slippery_patch: place along the followed line"});
   f.number("lateral_m", lateral_m, {"m", -100, 100, "slippery_patch: to the left of the line"});
   f.number("radius_m", radius_m, {"m", 0, 100, "slippery_patch: of the disc"});
@@ -84,8 +95,8 @@ Result<std::vector<FaultSpec>> load_faults(const Scenario& scenario) {
     if (!fault.car.empty() && std::find(car_names.begin(), car_names.end(), fault.car) == car_names.end())
       return Error{node.where() + ": " + what + ": " + unknown_name("car", fault.car, car_names)};
     if (fault.expect == Expect::kStop && fault.length_s < fault.within_s + kAnyDelay_s) {
-      return Error{node.where() + ": " + what + ".length_s = " + format_exact(fault.length_s) +
-                   ": a stop within " + format_exact(fault.within_s) + " s can only be judged on a fault of at least " +
+      return Error{node.where() + ": " + what + ".length_s = " + format_exact(fault.length_s) + ": a stop within " +
+                   format_exact(fault.within_s) + " s can only be judged on a fault of at least " +
                    format_exact(fault.within_s + kAnyDelay_s) + " s"};
     }
     faults.push_back(std::move(fault));
@@ -127,7 +138,7 @@ sim::Surroundings surroundings_of(const std::vector<ObstacleSpec>& obstacles, co
     fault.length_s = spec.length_s;
     fault.size = spec.size;
     fault.bearing_rad = spec.bearing_rad;
-    fault.place = place_on(line, spec.at_s_m, spec.lateral_m).position();
+    fault.place = place_on(line, spec.at_s_m + (spec.tightest_bend ? tightest_bend_s(line) : 0.0), spec.lateral_m).position();
     fault.radius_m = spec.radius_m;
     surroundings.faults.push_back(std::move(fault));
   }

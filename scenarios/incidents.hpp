@@ -6,7 +6,7 @@
 //     walker: {shape: post, s_m: 40, lateral_m: -0.8, heading_rad: 1.57, width_m: 0.1, speed_mps: 0.5, travel_m: 1.6}
 //   faults:
 //     scans_lost: {kind: scan_loss, start_s: 5, length_s: 1.5, expect: stop, within_s: 0.5}
-//     oil: {kind: slippery_patch, at_s_m: 20, radius_m: 0.5, start_s: 0, length_s: 100, size: 0.6, expect: recover, within_s: 5}
+//     oil: {kind: slippery_patch, tightest_bend: true, radius_m: 0.5, start_s: 0, length_s: 100, size: 0.6, expect: recover, within_s: 5}
 //
 // Places are given along the followed line. What a spread leaves open is drawn from the run's seed.
 #pragma once
@@ -61,6 +61,7 @@ struct FaultSpec {
   double size = 0.0;
   std::int64_t seed = 0;  ///< 0: the run's
   double bearing_rad = 0.0;
+  bool tightest_bend = false;
   double at_s_m = 0.0;
   double lateral_m = 0.0;
   double radius_m = 0.0;

@@ -84,7 +84,7 @@ struct Outcome {
   std::int64_t steps = 0;  ///< decisions of car 0
   double sim_time_s = 0.0;
   double wall_time_s = 0.0;
-  double cpu_time_s = 0.0;  ///< of the worker's thread
+  double cpu_time_s = 0.0;           ///< of the worker's thread
   std::vector<FaultOutcome> faults;  ///< in the order of the scenario
   // Contact.
   bool collision = false;

@@ -139,8 +139,8 @@ class Judge {
   static std::string contact_text(const sim::World& world, std::size_t car) {
     for (const sim::ContactEvent& event : world.contacts()) {
       if (event.car != static_cast<int>(car) || event.partner == sim::kMapEdge) continue;
-      return world.name(car) + " touched " + world.partner_name(event.partner) + " at " + text(event.closing_speed_mps) + " m/s closing speed, decision " +
-             std::string(name(world.car(car).command.reason));
+      return world.name(car) + " touched " + world.partner_name(event.partner) + " at " + text(event.closing_speed_mps) +
+             " m/s closing speed, decision " + std::string(name(world.car(car).command.reason));
     }
     return world.name(car) + " in contact";
   }

@@ -16,8 +16,7 @@ bool has_size(FaultKind kind) {
 }
 
 Status check(const Fault& fault, std::size_t cars) {
-  const std::string who =
-      "fault '" + fault.name + "' (" + std::string(kFaultKindNames[static_cast<std::size_t>(fault.kind)]) + "): ";
+  const std::string who = "fault '" + fault.name + "' (" + std::string(kFaultKindNames[static_cast<std::size_t>(fault.kind)]) + "): ";
   const auto refuse = [&](const char* key, double value, const std::string& allowed) {
     return Error{who + key + " = " + format_exact(value) + "; allowed: " + allowed};
   };

@@ -50,8 +50,8 @@ enum class FaultKind : std::uint8_t {
   kSlipperyPatch
 };
 inline constexpr std::array<std::string_view, 13> kFaultKindNames = {
-    "pose_frozen",  "pose_stale",   "pose_loss",   "pose_jump",   "scan_loss",     "odometry_loss", "joy_loss", "deadman_released",
-    "command_loss", "blind_sector", "servo_stuck", "battery_sag", "slippery_patch"};
+    "pose_frozen",      "pose_stale",   "pose_loss",    "pose_jump",   "scan_loss",   "odometry_loss", "joy_loss",
+    "deadman_released", "command_loss", "blind_sector", "servo_stuck", "battery_sag", "slippery_patch"};
 
 struct Fault {
   std::string name;

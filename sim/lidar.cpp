@@ -173,7 +173,8 @@ void Lidar::see_moving(const SeenMotion& other, const Motion& base, std::size_t 
   const Vec2 at_start = inverse(base.from * T_base_lidar_) * (other.motion.from * middle);
   const Vec2 at_end = inverse(base.to * T_base_lidar_) * (other.motion.to * middle);
   const double turn = std::abs(wrap_angle(base.to.yaw - base.from.yaw)) + std::abs(wrap_angle(other.motion.to.yaw - other.motion.from.yaw));
-  const double way = distance(base.from.position(), base.to.position()) + distance(other.motion.from.position(), other.motion.to.position());
+  const double way =
+      distance(base.from.position(), base.to.position()) + distance(other.motion.from.position(), other.motion.to.position());
   const double radius = norm({0.5 * (body.front_m - body.rear_m), body.half_width_m}) + kBend_m + 0.5 * turn * norm(middle);
   const double away = std::min(norm(at_start), norm(at_end)) - 0.5 * way - turn * norm(T_base_lidar_.position());
   if (away - radius > settings_.range_max_m) return;

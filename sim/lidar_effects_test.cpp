@@ -98,7 +98,8 @@ TEST_CASE("another car is found by the sweep at every bearing, as trying all bea
       const double t = 0.025 / 720 * static_cast<double>(i);
       const Pose2 sensor = base.at(t) * Pose2{0.27, 0.0, 0.0};
       const Vec2 d = unit_vector(sensor.yaw - math::kPi + 2.0 * math::kPi * static_cast<double>(i) / 720.0);
-      const double expected = std::min(place.rays->cast(sensor.position(), d, 25.0), ray_to_rectangle(sensor.position(), d, {body, other.at(t)}));
+      const double expected =
+          std::min(place.rays->cast(sensor.position(), d, 25.0), ray_to_rectangle(sensor.position(), d, {body, other.at(t)}));
       CHECK(lidar.true_ranges()[i] == doctest::Approx(expected).epsilon(1e-9));
     }
   }
@@ -197,7 +198,8 @@ TEST_CASE("ranges come in whole millimetres, or as they are") {
     LaserScan scan = lidar.blank();
     lidar.measure(0, {3.0, 2.0, 0.3}, {}, scan);
     int count = 0;
-    for (const float r : scan.ranges) count += std::abs(1000.0 * static_cast<double>(r) - std::round(1000.0 * static_cast<double>(r))) > 1e-3;
+    for (const float r : scan.ranges)
+      count += std::abs(1000.0 * static_cast<double>(r) - std::round(1000.0 * static_cast<double>(r))) > 1e-3;
     return count;
   };
   CHECK(off_grid() > 900);

@@ -280,4 +280,3 @@ TEST_CASE("a ray to a rectangle: from within 0, past it none, along its edge its
   CHECK(std::isinf(ray_to_rectangle({0.0, 0.0}, {-1.0, 0.0}, box)));
   CHECK(ray_to_rectangle({2.0, 2.5}, {0.0, -1.0}, box) == doctest::Approx(2.0));
 }
-

@@ -37,7 +37,8 @@ TEST_CASE("an obstacle is where the scan sees it, on a map that is not square, w
   for (const bool sweep : {false, true}) {
     CarSetup car = setup("car0", {2.0, 1.5, 0.0}, nullptr, false);
     car.sensors.lidar.sweep = sweep;
-    auto world = World::make(room(16, 3), {}, cars(std::move(car)), with({.name = "box", .T_map_centre = {6.0, 1.5, 0.0}, .length_m = 0.4, .width_m = 0.2}));
+    auto world = World::make(room(16, 3), {}, cars(std::move(car)),
+                             with({.name = "box", .T_map_centre = {6.0, 1.5, 0.0}, .length_m = 0.4, .width_m = 0.2}));
     REQUIRE(world);
     run(*world, 0.025);
     CHECK(world->true_ranges(0)[540] == doctest::Approx(5.8 - 2.27));
@@ -53,8 +54,9 @@ TEST_CASE("contact with an obstacle has the time of the closed form and its name
     car.sensors.lidar.enabled = lidar;
     car.start_speed_mps = 2.0;
     // It comes towards the car at 1 m/s.
-    auto world = World::make(room(16, 3), {}, cars(std::move(car)),
-                             with({.name = "cart", .T_map_centre = {8.0, 1.5, math::kPi}, .length_m = 0.5, .speed_mps = 1.0, .travel_m = 5.0}));
+    auto world =
+        World::make(room(16, 3), {}, cars(std::move(car)),
+                    with({.name = "cart", .T_map_centre = {8.0, 1.5, math::kPi}, .length_m = 0.5, .speed_mps = 1.0, .travel_m = 5.0}));
     REQUIRE(world);
     run(*world, 3.0);
     REQUIRE(world->contacts().size() == 1);
@@ -72,7 +74,8 @@ TEST_CASE("policy respond: a car bounces off a post and does not pass it") {
   WorldSettings settings;
   settings.on_contact = ContactPolicy::kRespond;
   CarSetup car = setup("car0", {2.0, 1.5, 0.0}, steady(0.0, 2.0), false);
-  auto world = World::make(room(16, 3), settings, cars(std::move(car)), with({.name = "post", .T_map_centre = {5.0, 1.5, 0.0}, .length_m = 0.1, .width_m = 0.1}));
+  auto world = World::make(room(16, 3), settings, cars(std::move(car)),
+                           with({.name = "post", .T_map_centre = {5.0, 1.5, 0.0}, .length_m = 0.1, .width_m = 0.1}));
   REQUIRE(world);
   run(*world, 4.0);
   CHECK(world->car(0).contact);
@@ -81,16 +84,19 @@ TEST_CASE("policy respond: a car bounces off a post and does not pass it") {
 
 TEST_CASE("many obstacles cost no contact, no allocation, and a car in one at the start is refused") {
   Surroundings crowd;
-  for (int k = 0; k < 40; ++k) crowd.obstacles.push_back({.name = "post", .T_map_centre = {4.0 + 0.3 * k, 0.6, 0.1 * k}, .length_m = 0.05, .width_m = 0.05});
+  for (int k = 0; k < 40; ++k)
+    crowd.obstacles.push_back({.name = "post", .T_map_centre = {4.0 + 0.3 * k, 0.6, 0.1 * k}, .length_m = 0.05, .width_m = 0.05});
   CarSetup car = setup("car0", {2.0, 1.8, 0.0}, steady(0.0, 2.0));
   auto world = World::make(room(20, 3), {}, cars(std::move(car)), crowd);
   REQUIRE(world);
   run(*world, 2.0);
   CHECK(world->contacts().empty());
-  const auto inside = World::make(room(20, 3), {}, cars(setup("car0", {2.0, 1.8, 0.0}, nullptr)), with({.name = "box", .T_map_centre = {2.2, 1.8, 0.0}}));
+  const auto inside =
+      World::make(room(20, 3), {}, cars(setup("car0", {2.0, 1.8, 0.0}, nullptr)), with({.name = "box", .T_map_centre = {2.2, 1.8, 0.0}}));
   REQUIRE_FALSE(inside.ok());
   CHECK(inside.error().message.find("obstacle 'box'") != std::string::npos);
-  const auto wrong = World::make(room(20, 3), {}, cars(setup("car0", {2.0, 1.8, 0.0}, nullptr)), with({.name = "box", .T_map_centre = {9, 1, 0}, .speed_mps = 1.0}));
+  const auto wrong = World::make(room(20, 3), {}, cars(setup("car0", {2.0, 1.8, 0.0}, nullptr)),
+                                 with({.name = "box", .T_map_centre = {9, 1, 0}, .speed_mps = 1.0}));
   REQUIRE_FALSE(wrong.ok());
   CHECK(wrong.error().message.find("travel_m") != std::string::npos);
 }

@@ -76,8 +76,7 @@ SimCar::SimCar(CarSetup setup, plant::Plant plant, const Place& place, const Wor
     : setup_(std::move(setup)),
       chassis_(setup_.parameters.chassis()),
       plant_(std::move(plant)),
-      lidar_(place.rays, setup_.sensors.lidar, setup_.parameters.lidar_mount(), static_cast<std::uint64_t>(settings.seed),
-             setup_.name),
+      lidar_(place.rays, setup_.sensors.lidar, setup_.parameters.lidar_mount(), static_cast<std::uint64_t>(settings.seed), setup_.name),
       odometry_(setup_.sensors.odometry, setup_.parameters, static_cast<std::uint64_t>(settings.seed), setup_.name),
       pose_(setup_.sensors.pose, static_cast<std::uint64_t>(settings.seed), setup_.name),
       imu_(setup_.sensors.imu, static_cast<std::uint64_t>(settings.seed), setup_.name),
@@ -195,9 +194,8 @@ Time SimCar::last_good(FaultKind kind, Time start) const {
 
 Time SimCar::next_event() const {
   const bool runs = setup_.controller && period_ && state_.failure == Failure::kNone;
-  return std::min(
-      {scans_.next_arrival(), odometries_.next_arrival(), poses_.next_arrival(), joys_.next_arrival(), imus_.next_arrival(),
-       runs ? next_tick_ : kNever, waiting() ? heard_at_ + command_timeout_ : kNever});
+  return std::min({scans_.next_arrival(), odometries_.next_arrival(), poses_.next_arrival(), joys_.next_arrival(), imus_.next_arrival(),
+                   runs ? next_tick_ : kNever, waiting() ? heard_at_ + command_timeout_ : kNever});
 }
 
 void SimCar::deliver(Time now, Hash& trace) {

@@ -221,7 +221,8 @@ class World::Impl {
       for (std::size_t j = 0; j < cars_.size(); ++j) {
         if (j != i) others_.push_back(cars_[j]->seen());
       }
-      for (std::size_t k = 0; k < obstacle_motion_.size(); ++k) others_.push_back({surroundings_.obstacles[k].body(), obstacle_motion_[k].to});
+      for (std::size_t k = 0; k < obstacle_motion_.size(); ++k)
+        others_.push_back({surroundings_.obstacles[k].body(), obstacle_motion_[k].to});
       cars_[i]->look(now_, others_);
     }
   }
@@ -404,7 +405,7 @@ class World::Impl {
   std::vector<SeenMotion> moving_;
   std::vector<std::uint8_t> touching_;  // car i and partner j at i partners() + j: n cars, the wall, m obstacles
   std::vector<std::uint8_t> obstacle_touched_;
-  std::vector<double> first_touch_;     // as a fraction of the step; above 1: none
+  std::vector<double> first_touch_;  // as a fraction of the step; above 1: none
   std::vector<CollidingCar> colliding_;
   std::vector<std::size_t> colliding_index_;
 };

@@ -101,13 +101,13 @@ struct CarState {
   Pose2 T_map_base;
   Vec2 velocity_mps;  ///< of base_link, body frame
   double yaw_rate_radps = 0.0;
-  double steering_rad = 0.0;  ///< of the front wheels
-  Command command;            ///< the last one; zero before the first
-  Time command_time;          ///< when it was decided
-  double driven_speed_mps = 0.0;  ///< what the car's driver last commanded to the motor, before the plant's delays
+  double steering_rad = 0.0;       ///< of the front wheels
+  Command command;                 ///< the last one; zero before the first
+  Time command_time;               ///< when it was decided
+  double driven_speed_mps = 0.0;   ///< what the car's driver last commanded to the motor, before the plant's delays
   Time driven_since;               ///< when that speed was first commanded
   bool command_timed_out = false;  ///< ... because no command had come for too long
-  std::uint64_t ticks = 0;    ///< controller updates since reset
+  std::uint64_t ticks = 0;         ///< controller updates since reset
   LapState lap;
   bool contact = false;   ///< latched: has touched a wall or a car since reset
   bool touching = false;  ///< touched one in the last step

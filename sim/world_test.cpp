@@ -69,6 +69,7 @@ TEST_CASE("a message arrives its latency after its stamp, and the controller run
   std::vector<Seen> seen;
   CarSetup car = setup("car0", {2, 3, 0}, watcher(seen));
   car.sensors.lidar.latency_s = 0.0173;  // no multiple of anything
+  car.sensors.lidar.sweep = false;       // a sweep is not over by then
   auto world = World::make(room(8, 6), {}, cars(std::move(car)));
   REQUIRE(world);
   run(*world, 0.2);
