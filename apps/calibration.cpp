@@ -6,7 +6,9 @@
 #include <optional>
 
 #include "apps/car_choice.hpp"
+#include "apps/program.hpp"
 #include "calibration/table.hpp"
+#include "core/log.hpp"
 #include "core/text.hpp"
 
 namespace {
@@ -50,40 +52,29 @@ std::string to_json(const calibration::CarProfile& car) {
   return document.dump(2) + "\n";
 }
 
-int run(int argc, char** argv) {
-  CLI::App app{"Prints the values of a car with unit, provenance and source, least trusted first."};
-  app.footer("Example: calibration --car rb2\nExit codes: 0 done, 2 bad usage or unknown car, 3 internal error.");
-  Arguments arguments;
-  CLI::Option* car = app.add_option("--car", arguments.car, "name of a car, or path of its .yaml (default: $PITWALL_CAR, else f1tenth)");
-  CLI::Option* serial = app.add_option("--serial", arguments.serial, "the car that carries the board of this serial number");
-  CLI::Option* board = app.add_flag("--this-board", arguments.this_board, "the car that carries the board this runs on");
-  car->excludes(serial)->excludes(board);
-  serial->excludes(board);
-  app.add_flag("--json", arguments.json, "one JSON object instead of the table");
-  app.set_version_flag("--version", std::string("calibration ") + PITWALL_VERSION);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+int run(const Arguments& arguments) {
   const Result<calibration::CarProfile> profile = find_car(arguments);
-  if (!profile) {
-    std::fprintf(stderr, "calibration: %s\n", profile.error().message.c_str());
-    return 2;
-  }
+  if (!profile) return apps::bad_input(profile.error());
   const std::string text = arguments.json ? to_json(*profile) : calibration::to_table(*profile);
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (!written) std::fputs("calibration: cannot write to standard output\n", stderr);
-  return written ? 0 : 3;
+  if (!written) log::error("cannot write to standard output");
+  return written ? apps::kPassed : apps::kInternalError;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "calibration: internal error: %s\n", error.what());
-    return 3;
-  }
+  return apps::guarded([&] {
+    CLI::App app{"Prints the values of a car with unit, provenance and source, least trusted first.", "calibration"};
+    app.footer("Example: calibration --car rb2\nExit codes: 0 done, 2 bad usage or unknown car, 3 internal error.");
+    Arguments arguments;
+    CLI::Option* car = app.add_option("--car", arguments.car, "name of a car, or path of its .yaml (default: $PITWALL_CAR, else f1tenth)");
+    CLI::Option* serial = app.add_option("--serial", arguments.serial, "the car that carries the board of this serial number");
+    CLI::Option* board = app.add_flag("--this-board", arguments.this_board, "the car that carries the board this runs on");
+    car->excludes(serial)->excludes(board);
+    serial->excludes(board);
+    app.add_flag("--json", arguments.json, "one JSON object instead of the table");
+    if (const auto code = apps::parse(app, argc, argv)) return *code;
+    return run(arguments);
+  });
 }

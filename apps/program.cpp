@@ -2,7 +2,6 @@
 #include "apps/program.hpp"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <exception>
 #include <iostream>
 #include <vector>
@@ -21,11 +20,26 @@ std::vector<std::string> flags_of(const CLI::App& app) {
   return flags;
 }
 
+/// An empty value (an unset variable of a shell script, as a rule) would otherwise mean "not given".
+const CLI::Option* empty_option(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& value : option->results()) {
+      if (value.empty()) return option;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+  app.set_version_flag("--version", app.get_name() + " " PITWALL_VERSION);
   try {
     app.parse(argc, argv);
+    if (const CLI::Option* empty = empty_option(app)) {
+      log::error(empty->get_name() + ": an empty value; see --help");
+      return kBadInput;
+    }
     return std::nullopt;
   } catch (const CLI::ExtrasError&) {
     for (const std::string& argument : app.remaining()) {

@@ -16,15 +16,15 @@ class App;
 
 namespace pitwall::apps {
 
-inline constexpr int kPassed = 0;
-inline constexpr int kFailed = 1;
-inline constexpr int kBadInput = 2;
-inline constexpr int kInternalError = 3;
-inline constexpr int kSkipped = 77;
-inline constexpr int kInterrupted = 130;
+inline constexpr int kPassed = 0;         ///< done, and every criterion met
+inline constexpr int kFailed = 1;         ///< ran, and failed its criteria or gate
+inline constexpr int kBadInput = 2;       ///< bad usage or bad input, said in one message
+inline constexpr int kInternalError = 3;  ///< a bug of ours
+inline constexpr int kSkipped = 77;       ///< data that is needed is not there
+inline constexpr int kInterrupted = 130;  ///< stopped by the user; what was finished is kept
 
-/// Parses the command line. Nothing where the program goes on; else the exit code (0 after --help or --version, 2 after a
-/// wrong flag, with the nearest valid one named).
+/// Adds --version ("NAME 0.1.0") and parses the command line. Nothing where the program goes on; else the exit code (0 after --help or
+/// --version, 2 after a wrong flag, with the nearest valid one named).
 std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
 /// Prints the message and returns kBadInput.

@@ -10,6 +10,7 @@
 
 #include "apps/car_choice.hpp"
 #include "apps/program.hpp"
+#include "apps/progress.hpp"
 #include "controllers/make.hpp"
 #include "core/files.hpp"
 #include "core/log.hpp"
@@ -84,18 +85,53 @@ Status print_config() {
   return {};
 }
 
+/// Whether a file can be written; leaves no trace but the folders.
+Status probe(const std::filesystem::path& file) {
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(file, ignored);
+  if (std::filesystem::is_directory(status)) return Error{file.string() + ": is a folder, not a file"};
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    return Error{file.string() + ": cannot write: is a device, pipe or socket, not a file"};
+  const std::filesystem::path beside = file.string() + ".probe" + std::to_string(::getpid());
+  const Status written = write_file(beside, "");
+  std::filesystem::remove(beside, ignored);
+  return written ? written : Error{file.string() + ": cannot be written: " + written.error().message};
+}
+
 /// Whether the reports can be written, asked before minutes of work rather than after.
 Status check_outputs(const Arguments& arguments) {
+  const auto whole = [](const std::string& file) { return std::filesystem::weakly_canonical(std::filesystem::absolute(file)); };
+  if (!arguments.output.empty() && !arguments.junit.empty() && whole(arguments.output) == whole(arguments.junit))
+    return Error{"--junit " + arguments.junit + ": is the file of --output as well"};
   for (const std::string& file : {arguments.output, arguments.junit}) {
     if (file.empty()) continue;
-    const std::string probe = file + ".probe";
-    const Status written = write_file(probe, "");
-    if (!written) return written;
-    std::error_code ignored;
-    std::filesystem::remove(probe, ignored);
-    if (std::filesystem::is_directory(file, ignored)) return Error{file + ": is a folder, not a file"};
+    if (whole(file) == whole(arguments.resolved)) return Error{"--resolved " + arguments.resolved + ": is the file of a report as well"};
+    if (const Status writable = probe(file); !writable) return writable;
   }
+  if (const Status writable = probe(std::filesystem::path(arguments.resolved) / "resolved.yaml"); !writable) return writable;
+  std::error_code not_empty;
+  std::filesystem::remove(arguments.resolved, not_empty);
   return {};
+}
+
+std::string check_seed(const std::string& text) {
+  const auto seed = parse_int(text);
+  if (seed && *seed >= 0 && *seed <= scenarios::kLargestSeed) return {};
+  return "seed = " + text + ": a whole number, allowed: 0 .. " + std::to_string(scenarios::kLargestSeed);
+}
+
+// CLI::Range lets nan through.
+std::string check_timeout(const std::string& text) {
+  const auto timeout_s = parse_double(text);
+  if (timeout_s && *timeout_s >= 0.1 && *timeout_s <= 1e6) return {};
+  return "timeout = " + text + ": allowed: 0.1 .. 1e6 s";
+}
+
+/// A result nobody could read is not a pass.
+int with_stdout(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  log::error("stdout: cannot write");
+  return apps::kBadInput;
 }
 
 /// Writes one resolved scenario with the hash its run gave.
@@ -112,6 +148,10 @@ Status write_resolved(const std::filesystem::path& folder, const scenarios::Reso
 int run(const Arguments& arguments) {
   const auto runs = scenarios::resolve(arguments.options);
   if (!runs) return apps::bad_input(runs.error());
+  if (runs->empty()) {
+    log::warn("interrupted before the first scenario");
+    return apps::kInterrupted;
+  }
 
   const Status writable = check_outputs(arguments);
   if (!writable) return apps::bad_input(writable.error());
@@ -126,11 +166,15 @@ int run(const Arguments& arguments) {
 
   bool diverged = false;
   Status written;
+  apps::ProgressBar progress(arguments.quiet ? 0 : runs->size());
+  progress.show(0);
   const auto on_finished = [&](const scenarios::Finished& finished) {
     const scenarios::ResolvedRun& resolved = (*runs)[finished.index];
     const std::string line = arguments.json ? scenarios::json_line(finished.outcome) : scenarios::human_line(finished.outcome);
+    progress.clear();
     std::printf("%s\n", line.c_str());
-    std::fflush(stdout);
+    // Without a reader and without a report there is nobody left to work for.
+    if (std::fflush(stdout) != 0 && arguments.output.empty() && arguments.junit.empty()) g_stop = true;
     if (!resolved.expected_trace_hash.empty() && resolved.expected_trace_hash != finished.outcome.trace_hash) {
       diverged = true;
       log::error("diverged: the resolved scenario recorded trace hash " + resolved.expected_trace_hash + ", this run gave " +
@@ -139,11 +183,13 @@ int run(const Arguments& arguments) {
     if (!arguments.resolved.empty() && written.ok())
       written = write_resolved(arguments.resolved, resolved, finished.index, finished.outcome);
     report.results.push_back(finished.outcome);
+    progress.show(report.results.size());
   };
   const int jobs = arguments.jobs > 0 ? arguments.jobs : scenarios::default_jobs();
   const Status status = scenarios::run_all(*runs, jobs, g_stop, on_finished);
+  progress.clear();
   if (!status) return apps::bad_input(status.error());
-  report.interrupted = g_stop;
+  report.interrupted = g_stop && report.results.size() < runs->size();
 
   std::printf("%s\n", arguments.json ? scenarios::json_summary(report).c_str() : scenarios::human_summary(report).c_str());
   if (written.ok() && !arguments.output.empty()) written = write_file(arguments.output, scenarios::json_report(report));
@@ -179,38 +225,35 @@ int run_published_laps(const Arguments& arguments) {
   return passed ? apps::kPassed : apps::kFailed;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  Arguments arguments;
-  scenarios::ValidationOptions& options = arguments.options;
-  options.data = data_folder();
+/// What the command line says; the choices still as text.
+struct Choices {
   std::string fidelity;
   std::string raceline;
-  std::string car;
+  std::optional<std::string> car;
+};
 
-  CLI::App app{"Drives the controllers headless through scripted scenarios; exit code 0 only if every scenario passed.", "run_validation"};
+void add_options(CLI::App& app, Arguments& arguments, Choices& choices) {
+  scenarios::ValidationOptions& options = arguments.options;
   app.footer(kFooter);
-  app.set_version_flag("--version", PITWALL_VERSION);
   app.add_option("--scenario", options.scenario,
                  "all, a suite (faults), a scenario of one, a suite file (such as a resolved scenario), or f1tenth_laps: a published "
                  "benchmark with its own rules")
       ->capture_default_str();
   app.add_option("--tracks", options.tracks, "built-in names or groups, map yamls, folders NAME, stems (default: circuits)");
-  app.add_option("--seed", options.seed, "first seed (default 12345)")->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 53));
+  app.add_option("--seed", options.seed, "first seed (default 12345)")->check(check_seed);
   app.add_option("--repeat-seeds", options.repeat_seeds, "run every scenario with seeds seed .. seed + N - 1")
-      ->check(CLI::Range(1, 100000))
+      ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  app.add_option("--timeout", options.timeout_s, "simulated seconds a scenario may take (default 240)")->check(CLI::Range(0.1, 1e6));
+  app.add_option("--timeout", options.timeout_s, "simulated seconds a scenario may take (default 240)")->check(check_timeout);
   app.add_option("--output", arguments.output, "write the JSON report here; parent folders are made");
   app.add_option("--junit", arguments.junit, "write a JUnit XML report here");
   app.add_option("--resolved", arguments.resolved,
                  "folder for the resolved scenarios (default: beside --output, else run_validation.resolved)");
   app.add_flag("--quick", options.quick, "only the first track");
   app.add_flag("--no-centering", options.no_centering, "gap_follow without corridor centring (for measurements)");
-  app.add_option("--fidelity", fidelity, "legacy, plant or car (default car)");
-  app.add_option("--raceline", raceline, "line to follow: shipped (default), optimized or centerline");
-  app.add_option("--car", car, "car profile, or a car yaml (default: PITWALL_CAR, else f1tenth)");
+  app.add_option("--fidelity", choices.fidelity, "legacy, plant or car (default car)");
+  app.add_option("--raceline", choices.raceline, "line to follow: shipped (default), optimized or centerline");
+  app.add_option("--car", choices.car, "car profile, or a car yaml (default: PITWALL_CAR, else f1tenth)");
   app.add_option("--set", options.assignments, "set any key of the scenarios, for example gap_follow.max_speed_mps=2")
       ->take_all()
       ->allow_extra_args(false);
@@ -219,34 +262,54 @@ int main(int argc, char** argv) {
   app.add_flag("--list", arguments.list, "print the scenarios, tracks and cars that ship, and stop");
   app.add_flag("--print-config", arguments.print_config, "print every key of --set with its default, range and meaning, and stop");
   app.add_flag("--quiet", arguments.quiet, "only warnings and errors on stderr");
-  if (const auto code = apps::parse(app, argc, argv)) return *code;
-  log::set_quiet(arguments.quiet);
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+}
 
-  if (arguments.print_config) {
-    const Status printed = print_config();
-    return printed ? apps::kPassed : apps::bad_input(printed.error());
-  }
-  if (arguments.list) {
-    const Status listed = print_list(options.data);
-    return listed ? apps::kPassed : apps::bad_input(listed.error());
-  }
-  if (!fidelity.empty()) {
-    const auto chosen = apps::choose("--fidelity", fidelity, plant::kFidelityNames);
-    if (!chosen) return apps::bad_input(chosen.error());
+/// The choices taken, and the places of the outputs that the user left to us.
+Status take(const Choices& choices, Arguments& arguments) {
+  scenarios::ValidationOptions& options = arguments.options;
+  if (!choices.fidelity.empty()) {
+    const auto chosen = apps::choose("--fidelity", choices.fidelity, plant::kFidelityNames);
+    if (!chosen) return chosen.error();
     options.fidelity = static_cast<plant::Fidelity>(*chosen);
   }
-  if (!raceline.empty()) {
-    const auto chosen = apps::choose("--raceline", raceline, scenarios::kLineChoices);
-    if (!chosen) return apps::bad_input(chosen.error());
+  if (!choices.raceline.empty()) {
+    const auto chosen = apps::choose("--raceline", choices.raceline, scenarios::kLineChoices);
+    if (!chosen) return chosen.error();
     options.raceline = static_cast<scenarios::LineChoice>(*chosen);
   }
-  options.car = apps::chosen_car(car.empty() ? std::nullopt : std::optional(car));
+  options.interrupted = [] { return g_stop.load(); };
+  options.car_given = choices.car.has_value();
+  options.car = apps::chosen_car(choices.car);
   if (arguments.resolved.empty()) {
     arguments.resolved = arguments.output.empty() ? "run_validation.resolved"
                                                   : std::filesystem::path(arguments.output).replace_extension(".resolved").string();
   }
-  if (options.scenario == scenarios::kF1tenthLaps) return apps::guarded([&] { return run_published_laps(arguments); });
-  return apps::guarded([&] { return run(arguments); });
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return apps::guarded([&] {
+    Arguments arguments;
+    Choices choices;
+    CLI::App app{"Drives the controllers headless through scripted scenarios; exit code 0 only if every scenario passed.",
+                 "run_validation"};
+    add_options(app, arguments, choices);
+    if (const auto code = apps::parse(app, argc, argv)) return *code;
+    log::set_quiet(arguments.quiet);
+    std::signal(SIGINT, on_signal);
+    std::signal(SIGTERM, on_signal);
+    // A reader that has gone (| head) costs neither the reports nor the exit code.
+    std::signal(SIGPIPE, SIG_IGN);
+
+    arguments.options.data = data_folder();
+    if (arguments.print_config || arguments.list) {
+      const Status printed = arguments.print_config ? print_config() : print_list(arguments.options.data);
+      return printed ? with_stdout(apps::kPassed) : apps::bad_input(printed.error());
+    }
+    const Status taken = take(choices, arguments);
+    if (!taken) return apps::bad_input(taken.error());
+    return arguments.options.scenario == scenarios::kF1tenthLaps ? run_published_laps(arguments) : with_stdout(run(arguments));
+  });
 }

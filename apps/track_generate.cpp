@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "apps/program.hpp"
 #include "core/files.hpp"
 #include "core/text.hpp"
 #include "tracks/build/generator.hpp"
@@ -29,11 +29,6 @@ struct Options {
   bool plot = false;
   bool json = false;
 };
-
-int bad_input(const Error& error) {
-  std::fprintf(stderr, "track_generate: %s\n", error.message.c_str());
-  return 2;
-}
 
 /// The groups in the order in which they first appear, each with its tracks in order.
 std::string index_yaml(const std::vector<tracks::build::TrackPlan>& plans) {
@@ -61,20 +56,20 @@ int run(const Options& options) {
   std::vector<tracks::build::TrackPlan> plans;
   for (const std::string& file : options.plans) {
     Result<tracks::build::TrackPlan> plan = tracks::build::load_plan(file);
-    if (!plan) return bad_input(plan.error());
+    if (!plan) return apps::bad_input(plan.error());
     plans.push_back(*std::move(plan));
   }
   for (const std::uint64_t seed : options.seeds) plans.push_back(tracks::build::random_plan(seed));
   nlohmann::json report = nlohmann::json::array();
   for (const tracks::build::TrackPlan& plan : plans) {
     const Result<tracks::build::GeneratedTrack> track = tracks::build::make_track(plan);
-    if (!track) return bad_input(track.error());
+    if (!track) return apps::bad_input(track.error());
     Status written = tracks::build::write_track(plan, *track, options.output);
-    if (!written) return bad_input(written.error());
+    if (!written) return apps::bad_input(written.error());
     const std::filesystem::path home = std::filesystem::path(options.output) / plan.name;
     if (options.plot) {
       written = tracks::build::write_plot(*track, home / (plan.name + "_plot.png"));
-      if (!written) return bad_input(written.error());
+      if (!written) return apps::bad_input(written.error());
     }
     report.push_back(to_json(plan, *track));
     if (!options.json) {
@@ -85,33 +80,31 @@ int run(const Options& options) {
   }
   if (options.index) {
     const Status written = write_file(std::filesystem::path(options.output) / "index.yaml", index_yaml(plans));
-    if (!written) return bad_input(written.error());
+    if (!written) return apps::bad_input(written.error());
   }
   if (options.json) std::printf("%s\n", report.dump(2).c_str());
-  return 0;
+  return apps::kPassed;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-  CLI::App app("Draws tracks from their plans (tracks/data/*/*.yaml): NAME/NAME_map.pgm, NAME_map.yaml, NAME_centerline.csv.");
-  app.footer("Example:\n  track_generate --plot --output /tmp/tracks tracks/data/circuits/*.yaml");
-  app.set_version_flag("--version", PITWALL_VERSION);
-  Options options;
-  app.add_option("plans", options.plans, "Plans of tracks (YAML)");
-  app.add_option("--random", options.seeds, "Seeds of circuits drawn at random (named random_SEED)");
-  app.add_option("-o,--output", options.output, "Folder that gets one folder for each track")->required();
-  app.add_flag("--index", options.index, "Also write index.yaml, which names the groups and their tracks");
-  app.add_flag("--plot", options.plot, "Also draw NAME_plot.png");
-  app.add_flag("--json", options.json, "Print what was made as JSON");
-  try {
-    app.parse(argc, argv);
-    if (options.plans.empty() && options.seeds.empty()) throw CLI::RequiredError("a plan, or --random");
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  return run(options);
-} catch (const std::exception& error) {
-  std::fprintf(stderr, "track_generate: %s\n", error.what());
-  return 3;
+int main(int argc, char** argv) {
+  return apps::guarded([&] {
+    CLI::App app{"Draws tracks from their plans (tracks/data/*/*.yaml): NAME/NAME_map.pgm, NAME_map.yaml, NAME_centerline.csv.",
+                 "track_generate"};
+    app.footer(
+        "Example:\n  track_generate --plot --output /tmp/tracks tracks/data/circuits/*.yaml\n"
+        "Exit codes: 0 done, 2 bad usage or a plan that cannot be drawn, 3 internal error.");
+    Options options;
+    app.add_option("plans", options.plans, "plans of tracks (YAML)");
+    app.add_option("--random", options.seeds, "seeds of circuits drawn at random (named random_SEED)");
+    app.add_option("-o,--output", options.output, "folder that gets one folder for each track")->required();
+    app.add_flag("--index", options.index, "also write index.yaml, which names the groups and their tracks");
+    app.add_flag("--plot", options.plot, "also draw NAME_plot.png");
+    app.add_flag("--json", options.json, "print what was made as JSON");
+    if (const auto code = apps::parse(app, argc, argv)) return *code;
+    if (options.plans.empty() && options.seeds.empty())
+      return apps::bad_input(Error{"nothing to draw: name a plan, or --random SEED; see --help"});
+    return run(options);
+  });
 }

@@ -3,11 +3,10 @@
 // reference/cell_walk.hpp in turns, so that both see the same machine. Reported per fan, with the ratio of the medians.
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
 #include <limits>
 
-#include "bench/bench_tracks.hpp"
 #include "bench/reference/cell_walk.hpp"
+#include "bench/support.hpp"
 
 namespace pitwall::bench {
 namespace {
@@ -24,11 +23,6 @@ void walk_fan(const tracks::OccupancyMap& map, const Pose2& pose, const tracks::
         map.resolution_m() * cell_walk(map, origin, {turn.cos * beam.x - turn.sin * beam.y, turn.sin * beam.x + turn.cos * beam.y});
     out[b] = range <= kRange ? range : std::numeric_limits<double>::infinity();
   }
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
 }
 
 void fans(benchmark::State& state, const tracks::Track& track) {

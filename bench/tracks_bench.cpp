@@ -2,7 +2,7 @@
 // What else a run asks of a track: the windowed projection of every step, and the work done once per map or line.
 #include <benchmark/benchmark.h>
 
-#include "bench/bench_tracks.hpp"
+#include "bench/support.hpp"
 #include "tracks/speed_profile.hpp"
 
 namespace pitwall::bench {

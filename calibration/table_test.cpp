@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "core/text.hpp"
-
 namespace pitwall::calibration {
 namespace {
 

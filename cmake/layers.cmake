@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Who may include whom: the one table of docs/architecture.md, read by pitwall_library() when it links, and by
+# Who may include whom: the one table (docs/architecture.md says why), read by pitwall_library() when it links, and by
 # check_layers() when it reads every #include. Included from CMakeLists.txt (check at configure time) and run as a
 # script by the CTest `layering` (cmake [-DROOT=<tree>] -P cmake/layers.cmake).
 cmake_minimum_required(VERSION 3.22)

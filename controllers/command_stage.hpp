@@ -54,6 +54,7 @@ struct Desired {
   double ttc_s = std::numeric_limits<double>::infinity();
 };
 
+/// Ramps and limits with the memory of the last command; one object drives one car.
 class CommandStage {
  public:
   CommandStage(const CommandParameters& parameters, const CarParameters& car);

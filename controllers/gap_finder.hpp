@@ -36,6 +36,7 @@ struct GapQuery {
   std::optional<double> previous_aim_rad;
 };
 
+/// Finds the gap and the aim in the depths of one scan; remembers the last gap for its hysteresis.
 class GapFinder {
  public:
   /// Sizes the buffers; nothing allocates afterwards.

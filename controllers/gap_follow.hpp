@@ -8,7 +8,9 @@
 // straight and deep. Adaptive width plans with a smaller margin, and slower, where the corridor is narrow.
 #pragma once
 
+#include <limits>
 #include <optional>
+#include <vector>
 
 #include "controllers/command_stage.hpp"
 #include "controllers/gap_finder.hpp"
@@ -19,6 +21,7 @@
 
 namespace pitwall::controllers {
 
+/// Tuning of gap_follow; what the car is comes from its profile.
 struct GapFollowParameters {
   WatchdogParameters watchdogs;
   CommandParameters command;
@@ -75,6 +78,7 @@ double width_factor(const SideDistances& sides, double narrow_m, double referenc
 /// Steering bias towards the middle, rad, positive to the left.
 double centering_bias(const SideDistances& sides, double aim_rad, double aim_depth_m, const GapFollowParameters& p);
 
+/// The controller `gap_follow`; runs on every scan.
 class GapFollow final : public Controller {
  public:
   /// `parameters` must have passed validate().

@@ -3,9 +3,8 @@
 // its place on the line, and the speed that the line allows in time for the actuators to answer.
 #pragma once
 
-#include <memory>
 #include <optional>
-#include <vector>
+#include <string_view>
 
 #include "controllers/line_following.hpp"
 #include "controllers/line_to_follow.hpp"
@@ -16,6 +15,7 @@
 
 namespace pitwall::controllers {
 
+/// Tuning that all followers of a line share.
 struct LineFollowingParameters {
   double control_rate_hz = 40.0;
   double lookahead_gain_s = 0.15;
@@ -32,6 +32,7 @@ struct LineFollowingParameters {
 /// The start-up checks: a line with one finite speed per point, min_speed <= max_speed, min_lookahead <= max_lookahead.
 Status validate(const LineFollowingParameters& parameters, const LineToFollow* line, double max_speed_mps, std::string_view what);
 
+/// Where the car is on its line, how to steer back to it, and how fast it may be there.
 class LineDriver {
  public:
   LineDriver(const LineFollowingParameters& parameters, const CarParameters& car, const LineToFollow& line);

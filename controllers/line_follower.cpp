@@ -6,7 +6,6 @@
 
 #include "controllers/safety_stage.hpp"
 #include "controllers/swept_arc.hpp"
-#include "core/text.hpp"
 
 namespace pitwall::controllers {
 

@@ -20,6 +20,7 @@
 
 namespace pitwall::controllers {
 
+/// Tuning of line_follower; the brakes' own delay comes from the car's profile.
 struct LineFollowerParameters {
   WatchdogParameters watchdogs;
   CommandParameters command{4.0, 2.5, 3.0, 8.0, 3.0, 0.10};
@@ -35,6 +36,7 @@ struct LineFollowerParameters {
 /// The start-up checks across fields; the error names the reason and the values.
 Status validate(const LineFollowerParameters& parameters, const CarParameters& car, const LineToFollow* line);
 
+/// The controller `line_follower`; runs at its control rate.
 class LineFollower final : public Controller {
  public:
   /// The parameters and the line must have passed validate().

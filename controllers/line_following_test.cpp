@@ -14,6 +14,15 @@ namespace {
 
 tracks::Path path_of(std::vector<Vec2> points, bool closed) { return tracks::Path::make(std::move(points), closed).value(); }
 
+// Along +x, half a turn to the left, and back 0.6 m beside it.
+tracks::Path hairpin_legs() {
+  std::vector<Vec2> points;
+  for (double x = 0.0; x < 9.95; x += 0.1) points.push_back({x, 0.0});
+  for (int k = 0; k <= 10; ++k) points.push_back(Vec2{10.0, 0.3} + 0.3 * unit_vector(math::kPi * (0.1 * k - 0.5)));
+  for (double x = 9.9; x > 0.0; x -= 0.1) points.push_back({x, 0.6});
+  return path_of(points, false);
+}
+
 tracks::Path straight(double length, double spacing) {
   std::vector<Vec2> points;
   const int n = static_cast<int>(std::lround(length / spacing));
@@ -267,11 +276,7 @@ TEST_CASE("on a figure eight progress goes on through the crossing and never cha
 }
 
 TEST_CASE("between parallel legs 0.6 m apart the place stays on its own leg, even nearer to the other one") {
-  std::vector<Vec2> points;
-  for (double x = 0.0; x < 9.95; x += 0.1) points.push_back({x, 0.0});
-  for (int k = 0; k <= 10; ++k) points.push_back(Vec2{10.0, 0.3} + 0.3 * unit_vector(math::kPi * (0.1 * k - 0.5)));
-  for (double x = 9.9; x > 0.0; x -= 0.1) points.push_back({x, 0.6});
-  const tracks::Path path = path_of(points, false);
+  const tracks::Path path = hairpin_legs();
   LineTracker tracker;
   for (double x = 0.0; x < 9.6; x += 0.05) {
     // From 2 m on the car is 0.4 m off its leg, 0.2 m from the other.
@@ -282,11 +287,7 @@ TEST_CASE("between parallel legs 0.6 m apart the place stays on its own leg, eve
 }
 
 TEST_CASE("released on parallel legs, the tracker finds the leg that runs with the car") {
-  std::vector<Vec2> points;
-  for (double x = 0.0; x < 9.95; x += 0.1) points.push_back({x, 0.0});
-  for (int k = 0; k <= 10; ++k) points.push_back(Vec2{10.0, 0.3} + 0.3 * unit_vector(math::kPi * (0.1 * k - 0.5)));
-  for (double x = 9.9; x > 0.0; x -= 0.1) points.push_back({x, 0.6});
-  const tracks::Path path = path_of(points, false);
+  const tracks::Path path = hairpin_legs();
   LineTracker tracker;
   const auto with = tracker.locate(path, {5.0, 0.4, 0.0}, 0.0);
   REQUIRE(with);

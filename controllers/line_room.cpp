@@ -2,7 +2,6 @@
 #include "controllers/line_room.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "tracks/path.hpp"
 #include "tracks/raycast.hpp"

@@ -13,6 +13,7 @@ class RayCaster;
 
 namespace pitwall::controllers {
 
+/// Lengths in m, speeds in m/s; every vector is empty or has one value per point of the path.
 struct LineToFollow {
   std::shared_ptr<const tracks::Path> path;
   std::vector<double> speed_mps;                          ///< one per point of the path

@@ -13,6 +13,7 @@
 
 namespace pitwall::controllers {
 
+/// The estimate of T_map_base now; nothing before the first pose.
 class PoseFilter {
  public:
   explicit PoseFilter(const CarParameters& car) : car_(car) {}

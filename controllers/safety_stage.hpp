@@ -27,6 +27,7 @@
 
 namespace pitwall::controllers {
 
+/// Tuning; the car's size, LiDAR mount and delays come from its profile.
 struct SafetyParameters {
   double emergency_stop_clearance_m = 0.02;
   double body_fov_rad = math::kPi;  ///< full angle; narrower than the scan, so that the car's own rear is not seen
@@ -57,6 +58,7 @@ struct SafetyMotion {
   double steering_rad = 0.0;  ///< last commanded: the arc that is being driven
 };
 
+/// What the scan allows: an action with its reason, and a speed ceiling.
 struct SafetyVerdict {
   enum class Action : std::uint8_t { kClear, kCreep, kStop };
   Action action = Action::kClear;
@@ -72,6 +74,7 @@ struct SafetyVerdict {
   [[nodiscard]] bool creep() const { return action == Action::kCreep; }
 };
 
+/// Judges scans; holds parameters, no memory.
 class SafetyStage {
  public:
   SafetyStage(const SafetyParameters& parameters, const CarParameters& car);

@@ -50,6 +50,7 @@ struct NearestBeam {
   std::int32_t beam = -1;
 };
 
+/// The latest scan in tables, one entry per beam, first beam first; bearings in the frame of the LiDAR.
 class ScanView {
  public:
   explicit ScanView(const CarParameters& car);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/watchdogs.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "controllers/scan_view.hpp"

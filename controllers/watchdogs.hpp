@@ -40,6 +40,7 @@ struct Needs {
 /// Whether a message is younger than `timeout_s` and not from the future.
 bool is_fresh(Time now, Time arrival, Time stamp, double timeout_s);
 
+/// The checks in their order, with the memory of where the pose was last seen to move.
 class Watchdogs {
  public:
   Watchdogs(const WatchdogParameters& parameters, Needs needs) : parameters_(parameters), needs_(needs) {}

@@ -2,6 +2,7 @@
 #include "core/files.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -56,4 +57,37 @@ TEST_CASE("a parent that is a file is an error that names it") {
   const Status status = write_file(folder.path / "file" / "below.txt", "x");
   REQUIRE_FALSE(status.ok());
   CHECK(status.error().message.starts_with((folder.path / "file").string()));
+}
+
+TEST_CASE("a device or a pipe is neither read, which would never end, nor replaced by a file") {
+  const Folder folder;
+  const fs::path pipe = folder.path / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  for (const fs::path& special : {fs::path("/dev/null"), pipe}) {
+    const auto bytes = read_file(special);
+    REQUIRE_FALSE(bytes.ok());
+    CHECK(bytes.error().message == special.string() + ": is a device, pipe or socket, not a file");
+  }
+  // Not on /dev/null: a test that fails must not break the machine.
+  const Status written = write_file(pipe, "x");
+  REQUIRE_FALSE(written.ok());
+  CHECK(written.error().message == pipe.string() + ": cannot write: is a device, pipe or socket, not a file");
+  CHECK(fs::is_fifo(pipe));
+}
+
+TEST_CASE("writing to a link writes what it points to, and keeps the link") {
+  const Folder folder;
+  REQUIRE(write_file(folder.path / "old", "old").ok());
+  fs::create_symlink("old", folder.path / "near");
+  fs::create_symlink(folder.path / "near", folder.path / "far");
+  fs::create_symlink("new", folder.path / "dangling");
+  fs::create_symlink("loop", folder.path / "loop");
+  REQUIRE(write_file(folder.path / "far", "x").ok());
+  REQUIRE(write_file(folder.path / "dangling", "y").ok());
+  CHECK(read_file(folder.path / "old").value() == "x");
+  CHECK(read_file(folder.path / "new").value() == "y");
+  CHECK(fs::is_symlink(folder.path / "far"));
+  CHECK(fs::is_symlink(folder.path / "near"));
+  CHECK(fs::is_symlink(folder.path / "dangling"));
+  CHECK_FALSE(read_file(folder.path / "loop").ok());
 }

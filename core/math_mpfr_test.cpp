@@ -12,9 +12,7 @@ TEST_CASE("the elementary functions agree with MPFR") { MESSAGE("skipped: built 
 #include <mpfr.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>

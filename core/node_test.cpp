@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/same_tree.hpp"
+
 using namespace pitwall;
 
 namespace {
@@ -10,17 +12,6 @@ namespace {
 std::string error_of(std::string_view text) {
   const Result<Node> node = parse_yaml(text, "f.yaml");
   return node ? "" : node.error().message;
-}
-
-bool same_tree(const Node& a, const Node& b) {
-  if (a.kind != b.kind || a.scalar != b.scalar || a.items.size() != b.items.size() || a.entries.size() != b.entries.size()) return false;
-  for (std::size_t i = 0; i < a.items.size(); ++i) {
-    if (!same_tree(a.items[i], b.items[i])) return false;
-  }
-  for (std::size_t i = 0; i < a.entries.size(); ++i) {
-    if (a.entries[i].first != b.entries[i].first || !same_tree(a.entries[i].second, b.entries[i].second)) return false;
-  }
-  return true;
 }
 
 }  // namespace

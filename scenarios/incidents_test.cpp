@@ -14,7 +14,13 @@ using namespace pitwall::scenarios;
 
 namespace {
 
-tracks::Path oval() { return tracks::Path::make({{0, 0}, {10, 0}, {14, 4}, {10, 8}, {0, 8}, {-6, 4}}, true).value(); }
+// Straight along y = 0, with vertices close enough that the heading there is 0.
+tracks::Path oval() {
+  std::vector<Vec2> points;
+  for (int k = 0; k <= 20; ++k) points.push_back({0.5 * k, 0.0});
+  for (const Vec2 p : {Vec2{14, 4}, Vec2{10, 8}, Vec2{0, 8}, Vec2{-6, 4}}) points.push_back(p);
+  return tracks::Path::make(points, true).value();
+}
 
 Scenario with(const std::string& obstacles, const std::string& faults) {
   Scenario scenario;

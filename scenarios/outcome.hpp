@@ -65,6 +65,7 @@ struct Failure {
   Vec2 where;
 };
 
+/// Lengths in m, times in s of simulated time unless named otherwise.
 struct Outcome {
   // Identity.
   std::string scenario;

@@ -21,6 +21,9 @@ std::string fixed(double value, int digits) {
   return buffer.data();
 }
 
+/// Names of files may hold bytes that are no UTF-8, which JSON cannot.
+std::string text_of(const Json& json, int indent = -1) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
+
 std::string padded(std::string text, std::size_t width) {
   if (text.size() < width) text.append(width - text.size(), ' ');
   return text;
@@ -174,7 +177,8 @@ Json outcome_json(const Outcome& o) {
 
 std::string xml_escaped(const std::string& text) {
   std::string escaped;
-  for (const char c : text) {
+  // XML is UTF-8 too; what is none is replaced just as in JSON.
+  for (const char c : Json::parse(text_of(text)).get<std::string>()) {
     switch (c) {
       case '&':
         escaped += "&amp;";
@@ -189,7 +193,8 @@ std::string xml_escaped(const std::string& text) {
         escaped += "&quot;";
         break;
       default:
-        escaped += c;
+        // XML has no control characters, not even escaped.
+        escaped += c >= 0 && c < ' ' && c != '\n' && c != '\t' ? '?' : c;
     }
   }
   return escaped;
@@ -238,11 +243,14 @@ std::string human_summary(const Report& report) {
   return text;
 }
 
-std::string json_line(const Outcome& outcome) { return outcome_json(outcome).dump(); }
+std::string json_line(const Outcome& outcome) { return text_of(outcome_json(outcome)); }
 
 std::string json_summary(const Report& report) {
   const auto passed = std::count_if(report.results.begin(), report.results.end(), [](const Outcome& o) { return o.passed; });
-  return Json{{"summary", report.passed() ? "PASS" : "FAIL"}, {"scenarios", report.planned}, {"passed", passed}}.dump();
+  return text_of(Json{{"summary", report.passed() ? "PASS" : "FAIL"},
+                      {"scenarios", report.planned},
+                      {"passed", passed},
+                      {"interrupted", report.interrupted}});
 }
 
 std::string json_report(const Report& report) {
@@ -267,7 +275,7 @@ std::string json_report(const Report& report) {
       {"results", Json::array()},
   };
   for (const Outcome& outcome : report.results) json["results"].push_back(outcome_json(outcome));
-  return json.dump(2) + "\n";
+  return text_of(json, 2) + "\n";
 }
 
 std::string junit_xml(const Report& report) {

@@ -2,6 +2,7 @@
 #include "scenarios/resolve.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -68,10 +69,48 @@ Status refuse_overrides(const ValidationOptions& options, const std::string& fil
   if (options.fidelity) given.emplace_back("--fidelity");
   if (options.raceline) given.emplace_back("--raceline");
   if (options.no_centering) given.emplace_back("--no-centering");
+  if (options.car_given) given.emplace_back("--car");
   if (!options.assignments.empty()) given.emplace_back("--set");
   if (given.empty()) return {};
   return Error{file + ": is a resolved scenario, which pins everything; leave out " + join(given) +
                ", or remove its track_hash and trace_hash to make it an open one"};
+}
+
+/// A value that a flag and --set both give has no right answer.
+Status refuse_contradictions(const ValidationOptions& options) {
+  struct Flag {
+    bool given;
+    std::string_view flag;
+    std::string_view key;
+  };
+  const std::array<Flag, 7> flags{{{options.timeout_s.has_value(), "--timeout", "timeout_s"},
+                                   {options.fidelity.has_value(), "--fidelity", "fidelity"},
+                                   {options.raceline.has_value(), "--raceline", "raceline"},
+                                   {options.seed.has_value(), "--seed", "world.seed"},
+                                   {options.car_given, "--car", "car"},
+                                   {!options.tracks.empty(), "--tracks", "track"},
+                                   {options.no_centering, "--no-centering", "gap_follow.enable_centering"}}};
+  for (const std::string& assignment : options.assignments) {
+    const std::string_view key = trim(std::string_view(assignment).substr(0, assignment.find('=')));
+    for (const Flag& flag : flags) {
+      if (flag.given && flag.key == key) {
+        return Error{"--set " + assignment + ": " + std::string(flag.flag) + " says the same thing; give one of them"};
+      }
+    }
+  }
+  return {};
+}
+
+/// Flags for what the scenarios have already decided.
+Status refuse_decided(const ValidationOptions& options, const std::vector<NamedScenario>& suite) {
+  bool any_open = options.tracks.empty();
+  for (const auto& [name, scenario] : suite) {
+    any_open = any_open || scenario.track.empty();
+    if (options.car_given && !scenario.car.empty() && !scenario.resolved())
+      return Error{"--car " + options.car + ": scenario '" + name + "' has its own car, " + scenario.car};
+  }
+  if (any_open || suite.front().scenario.resolved()) return {};
+  return Error{"--tracks: every scenario has its own track, such as '" + suite.front().scenario.track + "'"};
 }
 
 Result<std::vector<std::string>> chosen_tracks(const ValidationOptions& options) {
@@ -119,6 +158,12 @@ Status complete_controllers(Scenario& scenario, const std::vector<CarSpec>& cars
     scenario.controllers[i] = used ? *std::move(complete) : Node::map();
   }
   return {};
+}
+
+/// A car that still means the same from another folder.
+std::string portable_car(const std::string& car) {
+  const bool is_file = car.ends_with(".yaml") || car.ends_with(".yml");
+  return is_file ? std::filesystem::absolute(car).lexically_normal().string() : car;
 }
 
 /// A track argument that still means the same from another folder.
@@ -191,19 +236,25 @@ struct Garage {
   /// The runs of one scenario: every seed on every track.
   Status add_runs(const Scenario& open, const std::vector<std::string>& track_names, std::vector<ResolvedRun>& runs) {
     const std::int64_t first_seed = options.seed.value_or(open.world.seed);
+    if (first_seed > kLargestSeed - (options.repeat_seeds - 1)) {
+      return Error{"--repeat-seeds " + std::to_string(options.repeat_seeds) + ": from seed " + std::to_string(first_seed) +
+                   " on they go beyond the largest, " + std::to_string(kLargestSeed)};
+    }
     for (std::int64_t seed = first_seed; seed < first_seed + options.repeat_seeds; ++seed) {
       for (const std::string& track_name : track_names) {
+        if (options.interrupted && options.interrupted()) return {};
         Scenario scenario = open;
         scenario.world.seed = seed;
-        scenario.track = portable(track_name, options.data / "tracks");
         if (options.timeout_s) scenario.timeout_s = *options.timeout_s;
         if (options.fidelity) scenario.fidelity = *options.fidelity;
         if (options.raceline) scenario.raceline = *options.raceline;
         if (scenario.car.empty()) scenario.car = options.car.empty() ? std::string(kDefaultCar) : options.car;
-        const auto profile = car(scenario.car);
-        if (!profile) return profile.error();
         const auto track = cached_track(tracks, track_name, options.data / "tracks");
         if (!track) return track.error();
+        const auto profile = car(scenario.car);
+        if (!profile) return profile.error();
+        scenario.car = portable_car(scenario.car);
+        scenario.track = portable(track_name, options.data / "tracks");
         Result<ResolvedRun> run = close(std::move(scenario), **track, *profile);
         if (!run) return run.error();
         runs.push_back(*std::move(run));
@@ -234,8 +285,10 @@ Result<std::vector<std::string>> scenario_names(const std::filesystem::path& dat
 }
 
 Result<std::vector<ResolvedRun>> resolve(const ValidationOptions& options) {
+  if (const Status clear = refuse_contradictions(options); !clear) return clear.error();
   const Result<std::vector<NamedScenario>> suite = chosen_scenarios(options);
   if (!suite) return suite.error();
+  if (const Status undecided = refuse_decided(options, *suite); !undecided) return undecided.error();
   Result<std::vector<std::string>> track_names = chosen_tracks(options);
   if (!track_names) return track_names.error();
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,8 +30,13 @@ struct ValidationOptions {
   std::optional<plant::Fidelity> fidelity;
   std::optional<LineChoice> raceline;
   std::string car;                       ///< empty: f1tenth
+  bool car_given = false;                ///< on the command line, so that a scenario with a car of its own must refuse it
   std::vector<std::string> assignments;  ///< --set key=value
+  std::function<bool()> interrupted;     ///< asked before each run is resolved; may be empty
 };
+
+/// Seeds fit into the 53 bits of a JSON number.
+inline constexpr std::int64_t kLargestSeed = 9'000'000'000'000'000;
 
 inline constexpr std::string_view kRacingLine = "racing line";
 inline constexpr std::string_view kCentreLine = "centre line";
@@ -54,7 +60,8 @@ std::vector<std::string> suite_names(const std::filesystem::path& data);
 Result<std::vector<std::string>> scenario_names(const std::filesystem::path& data);
 
 /// All runs, in the order they are reported: scenario by scenario, seed by seed, track by track. Loads each track once;
-/// warns where a followed line is nearer to a wall than half the car.
+/// warns where a followed line is nearer to a wall than half the car. What is said twice and differently (a flag and --set,
+/// or a flag and a scenario that has its own) is an error. After an interrupt: the runs so far.
 Result<std::vector<ResolvedRun>> resolve(const ValidationOptions& options);
 
 /// The scenario as a suite file of one.

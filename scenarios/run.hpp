@@ -4,7 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 
 #include "core/result.hpp"
 #include "scenarios/outcome.hpp"

@@ -11,15 +11,19 @@
 
 namespace pitwall::scenarios {
 
+/// One run that is done.
 struct Finished {
   std::size_t index = 0;  ///< in the list of runs
   Outcome outcome;
 };
 
+/// What one worker does with one run; the second argument says whether to give up.
+using RunOne = std::function<Result<Outcome>(const ResolvedRun&, const std::function<bool()>&)>;
+
 /// Runs all on `jobs` workers (at least 1) until done or `stop` becomes true; calls `on_finished` from the calling thread,
-/// in order. Returns the first error of bad input, else success.
+/// in order. Returns the first error of bad input, else success. What a run throws is thrown again here, with the run's name.
 Status run_all(const std::vector<ResolvedRun>& runs, int jobs, const std::atomic<bool>& stop,
-               const std::function<void(const Finished&)>& on_finished);
+               const std::function<void(const Finished&)>& on_finished, const RunOne& run_one = run_scenario);
 
 /// Workers to use where the user named none: one a core.
 int default_jobs();

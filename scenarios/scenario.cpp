@@ -50,6 +50,28 @@ void Scenario::fields(FieldVisitor& f) {
   f.text("trace_hash", trace_hash, "what the run gave");
 }
 
+namespace {
+
+/// Whether reports and resolved files can carry it in a line and in their names.
+bool is_plain_name(const std::string& name) {
+  constexpr std::size_t kLongest = 80;
+  if (name.empty() || name.size() > kLongest || name.front() == '.' || name.front() == ' ' || name.back() == ' ') return false;
+  return std::none_of(name.begin(), name.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\x7f' || c == '/'; });
+}
+
+Status check_names(const Scenario& scenario, const Node& node) {
+  constexpr std::string_view kAllowed = ": allowed: 1 .. 80 letters without '/', no dot or blank in front";
+  const Node* id = node.find("id");
+  if (!is_plain_name(scenario.id))
+    return Error{(id != nullptr ? *id : node).where() + ": id = '" + scenario.id + "'" + std::string(kAllowed)};
+  for (const auto& [name, car] : scenario.cars.entries) {
+    if (!is_plain_name(name)) return Error{car.where() + ": " + scenario.id + ".cars: name '" + name + "'" + std::string(kAllowed)};
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<std::vector<NamedScenario>> load_suite(const std::filesystem::path& file, const std::vector<std::string>& assignments) {
   const Result<Node> suite = load_yaml(file);
   if (!suite) return suite.error();
@@ -66,12 +88,18 @@ Result<std::vector<NamedScenario>> load_suite(const std::filesystem::path& file,
     scenario.scenario.id = name;
     const Status loaded = load_fields(node, name, scenario.scenario);
     if (!loaded) return loaded.error();
+    if (node.find("cars") == nullptr) return Error{written.where() + ": " + name + ".cars is missing; a scenario names at least one car"};
     const auto cars = load_cars(scenario.scenario);
     if (!cars) return cars.error();
+<<<<<<< HEAD
     const auto obstacles = load_obstacles(scenario.scenario);
     if (!obstacles) return obstacles.error();
     const auto faults = load_faults(scenario.scenario);
     if (!faults) return faults.error();
+=======
+    const Status named = check_names(scenario.scenario, node);
+    if (!named) return named.error();
+>>>>>>> main
     scenarios.push_back(std::move(scenario));
   }
   return scenarios;

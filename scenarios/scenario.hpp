@@ -48,6 +48,7 @@ struct Criteria {
   void fields(FieldVisitor& f);
 };
 
+/// Everything that one run depends on; an open field is closed by resolving.
 struct Scenario {
   std::string id;
   OnTracks tracks = OnTracks::kEvery;

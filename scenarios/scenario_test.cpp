@@ -3,9 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <stdexcept>
+
 #include "core/files.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/run.hpp"
+#include "scenarios/runner.hpp"
 
 using namespace pitwall;
 using namespace pitwall::scenarios;
@@ -186,4 +190,83 @@ TEST_CASE("a start in a wall is refused by name") {
   const auto outcome = run_scenario(runs->front(), [] { return false; });
   REQUIRE_FALSE(outcome.ok());
   CHECK(outcome.error().message.find("ego") != std::string::npos);
+}
+
+TEST_CASE("what a run throws, on any of the workers, arrives at the caller with the name of the run") {
+  ValidationOptions options = short_gap_run("indoor_oval");
+  options.repeat_seeds = 4;
+  const auto runs = resolve(options);
+  REQUIRE(runs.ok());
+  for (const int jobs : {1, 3}) {
+    std::vector<std::int64_t> finished;
+    const auto throws_third = [](const ResolvedRun& run, const std::function<bool()>&) -> Result<Outcome> {
+      if (run.scenario.world.seed == 12347) throw std::runtime_error("out of order");
+      Outcome outcome;
+      outcome.seed = run.scenario.world.seed;
+      return outcome;
+    };
+    const std::atomic<bool> stop{false};
+    const auto go = [&] {
+      return run_all(
+                 *runs, jobs, stop, [&](const Finished& one) { finished.push_back(one.outcome.seed); }, throws_third)
+          .ok();
+    };
+    CHECK_THROWS_WITH_AS(go(), "gap_solo on indoor_oval, seed 12347: out of order", std::runtime_error);
+    REQUIRE(finished.size() >= 2);
+    CHECK(finished[0] == 12345);
+    CHECK(finished[1] == 12346);
+  }
+}
+
+TEST_CASE("what is said twice, or has already been decided, is refused") {
+  ValidationOptions options = short_gap_run("indoor_oval");
+  options.assignments = {" timeout_s = 3"};
+  CHECK_FALSE(resolve(options).ok());
+  options.timeout_s.reset();
+  CHECK(resolve(options).ok());
+  options.assignments = {"car=rb1"};
+  CHECK(resolve(options).ok());
+  options.car = "rb2";  // as from PITWALL_CAR: only a wish
+  const auto wished = resolve(options);
+  REQUIRE(wished.ok());
+  CHECK(wished->front().scenario.car == "rb1");
+  options.car_given = true;
+  CHECK_FALSE(resolve(options).ok());
+}
+
+TEST_CASE("seeds end at the largest one") {
+  ValidationOptions options = short_gap_run("indoor_oval");
+  options.seed = kLargestSeed - 1;
+  options.repeat_seeds = 2;
+  const auto runs = resolve(options);
+  REQUIRE(runs.ok());
+  CHECK(run_once(runs->back()).seed == kLargestSeed);
+  options.repeat_seeds = 3;
+  CHECK_FALSE(resolve(options).ok());
+}
+
+TEST_CASE("an interrupt while runs are resolved keeps those there are") {
+  ValidationOptions options = short_gap_run("indoor_oval");
+  options.repeat_seeds = 100;
+  int asked = 0;
+  options.interrupted = [&] { return ++asked > 3; };
+  const auto runs = resolve(options);
+  REQUIRE(runs.ok());
+  CHECK(runs->size() == 3);
+}
+
+TEST_CASE("a scenario without cars is refused with its place") {
+  const auto suite = suite_of(kOneCar + "b:\n  timeout_s: 3\n");
+  REQUIRE_FALSE(suite.ok());
+  CHECK(suite.error().message.find("pitwall_scenario_test.yaml:4: b.cars is missing") != std::string::npos);
+}
+
+TEST_CASE("a name that cannot be part of a file's is refused with its place") {
+  for (const std::string name : {"../x", "a/b", ".x", "''", "\"a\\nb\"", "' a'"}) {
+    const auto suite = suite_of(kOneCar + "  id: " + name + "\n");
+    REQUIRE_FALSE(suite.ok());
+    CHECK(suite.error().message.find("pitwall_scenario_test.yaml:4: id = ") != std::string::npos);
+  }
+  CHECK(suite_of(kOneCar + "  id: Zür ich-2.5_b\n").ok());
+  CHECK_FALSE(suite_of("a:\n  cars:\n    x/y: {controller: gap_follow}\n").ok());
 }

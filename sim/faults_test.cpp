@@ -195,7 +195,7 @@ TEST_CASE("on a slippery patch a car corners no harder than its friction allows,
     fault.place = {20.0, 20.0};
     fault.radius_m = 30.0;
     if (size > 0.0) surroundings.faults.push_back(fault);
-    CarSetup car = setup("car0", {20, 15, 0}, at_40_hz(0.15, 3.0), false);
+    CarSetup car = setup("car0", {20, 15, 0}, at_40_hz(0.25, 3.0), false);
     car.start_speed_mps = 3.0;
     auto world = World::make(room(40, 40), {}, cars(std::move(car)), surroundings);
     REQUIRE(world);

@@ -13,7 +13,6 @@
 //    cuts across the infield, past the line or beside it gains nothing until it comes by that place again.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <span>
 #include <vector>
@@ -25,6 +24,7 @@
 
 namespace pitwall::sim {
 
+/// Where and how strictly laps are counted.
 struct LapSettings {
   double line_s_m = 0.0;           ///< where the lap line crosses the path
   double start_tolerance_m = 0.5;  ///< a start this far past the line counts as on it

@@ -26,6 +26,24 @@
 
 namespace pitwall::sim {
 
+<<<<<<< HEAD
+=======
+/// The LiDAR at its mount on the car.
+struct LidarSettings {
+  bool enabled = true;
+  double period_s = 0.025;
+  double latency_s = 0.0;  ///< from the first beam to arrival
+  std::int64_t beams = 1081;
+  double fov_rad = 1.5 * math::kPi;  ///< first to last beam, centred ahead of the mount
+  double range_min_m = 0.05;
+  double range_max_m = 25.0;
+  double noise_std_m = 0.0;
+  double dropout_rate = 0.0;
+  void fields(FieldVisitor& f);
+};
+
+/// Speed and yaw rate as the car's own electronics report them.
+>>>>>>> main
 struct OdometrySettings {
   bool enabled = true;
   double period_s = 0.02;
@@ -38,6 +56,7 @@ struct OdometrySettings {
   void fields(FieldVisitor& f);
 };
 
+/// The pose that a localiser would give.
 struct PoseSettings {
   bool enabled = true;
   double period_s = 0.025;
@@ -52,6 +71,7 @@ struct PoseSettings {
   void fields(FieldVisitor& f);
 };
 
+/// The operator's joystick.
 struct JoySettings {
   bool enabled = true;
   double period_s = 0.02;
@@ -60,6 +80,7 @@ struct JoySettings {
   void fields(FieldVisitor& f);
 };
 
+<<<<<<< HEAD
 struct ImuSettings {
   bool enabled = true;
   double period_s = 0.01;
@@ -93,6 +114,9 @@ struct SensorChoice {
   static SensorChoice all(SensorProfile profile) { return {profile, profile, profile, profile}; }
 };
 
+=======
+/// All sensors of one car.
+>>>>>>> main
 struct SensorSettings {
   LidarSettings lidar;
   OdometrySettings odometry;

@@ -3,7 +3,6 @@
 // Internal to sim; world.hpp is the interface.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <span>
 
@@ -19,6 +18,7 @@
 
 namespace pitwall::sim {
 
+/// A car that the World steps in the order of world.hpp; after reset nothing allocates.
 class SimCar {
  public:
   SimCar(CarSetup setup, plant::Plant plant, const Place& place, const WorldSettings& settings, double surface_friction);

@@ -13,11 +13,13 @@
 // settings, same cars, same bits, however often reset() is called and whatever else runs in the process.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/car.hpp"
@@ -43,6 +45,7 @@ enum class ContactPolicy {
 };
 inline constexpr std::array<std::string_view, 3> kContactPolicyNames = {"record", "stop", "respond"};
 
+/// What holds for the whole world.
 struct WorldSettings {
   double step_s = 0.005;  ///< physics step; sensor periods must be multiples of it
   std::int64_t seed = 12345;
@@ -60,6 +63,7 @@ struct Place {
   std::optional<LapLine> line;  ///< no laps without
 };
 
+/// What one car of the world is made from.
 struct CarSetup {
   std::string name;  ///< "car0": names its noise streams, so it must be unique
   CarParameters parameters;
@@ -122,6 +126,7 @@ struct CarState {
   std::int64_t dropped_beams = 0;  ///< lost to dropout
 };
 
+/// The simulated world; one thread at a time.
 class World {
  public:
   /// Refused, by name and value: settings out of range, a period that is no multiple of the step, names that recur, a start

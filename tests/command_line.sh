@@ -6,7 +6,7 @@ set -uo pipefail
 bin=$(cd "$1" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cd "$work"
+cd "$work" || exit 1
 failures=0
 
 fail() {
@@ -42,6 +42,108 @@ expect "a missing suite file" 2 "missing.yaml" run --scenario missing.yaml
 expect "a start in a wall is refused" 2 "ego" run --scenario gap --quick --set cars.ego.start_lateral_m=1.1
 expect "the report cannot be written" 2 "cannot" run --scenario gap --quick --timeout 1 --output /proc/nowhere/report.json
 expect "the list names what ships" 0 "circuits" run --list
+
+# What would be ignored, or end in something else than a message.
+short=(--scenario gap --quick --timeout 1)
+for flag in --scenario --tracks --car --output --junit --resolved --set; do
+  expect "$flag with an empty value" 2 "$flag: an empty value" run --quick --timeout 1 "$flag" ""
+done
+for value in nan inf 0 1e7 5s 0x10; do
+  expect "--timeout $value" 2 "timeout = $value: allowed: 0.1" run --scenario gap --quick --timeout "$value"
+done
+for value in 1e3 1.5 99999999999999999999 9000000000000001; do
+  expect "--seed $value" 2 "seed = $value: a whole number, allowed: 0" run --scenario gap --quick --seed "$value"
+done
+expect "seeds beyond the largest" 2 "repeat-seeds 2: from seed 9000000000000000" run "${short[@]}" --seed 9000000000000000 --repeat-seeds 2
+expect "a flag and --set that say the same" 2 "--timeout says the same" run "${short[@]}" --set timeout_s=3
+expect "a seed said twice" 2 "--seed says the same" run "${short[@]}" --seed 3 --set world.seed=4
+expect "centring said twice" 2 "--no-centering says the same" run "${short[@]}" --no-centering --set gap_follow.enable_centering=true
+printf 'mine:\n  car: rb1\n  track: larkfield\n  cars: {ego: {controller: gap_follow}}\n' >suite.yaml
+expect "--car for a scenario with a car of its own" 2 "--car rb2: scenario 'mine' has its own car, rb1" run --scenario suite.yaml --car rb2
+expect "--tracks for scenarios with tracks of their own" 2 "--tracks: every scenario has its own track, such as 'larkfield'" run --scenario suite.yaml --tracks salt_quay
+expect "an id that is a path" 2 "id = '../x': allowed" run "${short[@]}" --set id=../x
+expect "an empty id" 2 "id = '': allowed" run "${short[@]}" --set id=
+expect "a car name that is a path" 2 "name 'a/b': allowed" run "${short[@]}" --set cars.a/b.controller=gap_follow
+expect "both reports in one file" 2 "--junit ./x: is the file of --output" run "${short[@]}" --output x --junit ./x
+expect "a report that is the resolved folder" 2 "--resolved x: is the file of a report" run "${short[@]}" --output x --resolved x
+touch file
+expect "a resolved folder that is a file, before any run" 2 "^[^P]*error: file/resolved.yaml: cannot be written" run "${short[@]}" --resolved file
+grep -q FAIL out && fail "outputs are checked before the work"
+mkfifo pipe
+for flag in --output --junit; do expect "$flag into a pipe" 2 "pipe: cannot write: is a device, pipe or socket" run "${short[@]}" $flag pipe; done
+[[ -p pipe ]] || fail "a pipe stays a pipe"
+ln -s pipe pipe.yaml
+expect "a car that is a pipe" 2 "pipe.yaml: is a device, pipe or socket" run "${short[@]}" --car pipe.yaml
+ln -s linked.json link
+run "${short[@]}" --output link >out 2>err
+[[ -L link && -s linked.json ]] || fail "a report goes where a link points to"
+
+# A standard output that cannot be written is no pass, and costs no report.
+"$bin/run_validation" --list >/dev/full 2>err
+[[ $? -eq 2 ]] && grep -q "stdout: cannot write" err || fail "a full device as stdout is an error"
+run "${short[@]}" --repeat-seeds 3 --jobs 1 --output unread.json 2>err | :
+[[ ${PIPESTATUS[0]} -eq 2 && -s unread.json ]] || fail "a reader that has gone costs neither report nor exit code"
+
+# A car given by file is found again from another folder.
+cp "$bin/../share/pitwall/cars/rb2.yaml" own.yaml
+run "${short[@]}" --car own.yaml --resolved own >out 2>err
+(cd / && run --scenario "$work"/own/*.yaml --resolved "$work/own2") >out 2>err
+[[ $? -le 1 ]] && ! grep -qE "diverged|error" err || fail "a resolved scenario with a car file runs from another folder"
+sed '/mass_kg/d' own.yaml >damaged.yaml
+expect "a car yaml without one of its keys" 2 "damaged.yaml.*mass_kg is missing" run "${short[@]}" --car damaged.yaml
+PITWALL_CAR=garbage expect "PITWALL_CAR that names no car" 2 "unknown car 'garbage'.*rb2" run "${short[@]}"
+
+# Names that are no UTF-8 still give JSON and XML.
+odd=$(printf 'odd\xff')
+mkdir "$odd"
+cp "$bin/../share/pitwall/tracks/indoor_oval/"*.pgm "$odd/"
+cp "$bin/../share/pitwall/tracks/indoor_oval/indoor_oval_centerline.csv" "$odd/${odd}_centerline.csv"
+cp "$bin/../share/pitwall/tracks/indoor_oval/"*.yaml "$odd/${odd}_map.yaml"
+run --scenario gap --timeout 1 --tracks "$odd" --output odd.json --junit odd.xml >out 2>err
+[[ $? -eq 1 ]] && python3 -c 'import json, xml.dom.minidom; json.load(open("odd.json")); xml.dom.minidom.parse("odd.xml")' 2>err || fail "names that are no UTF-8 are replaced in the reports"
+
+# A turned map is the same map: origin and lines by 0.7 rad, driven as before, one way of naming it after the other.
+python3 - "$bin/../share/pitwall/tracks/indoor_oval" turned 0.7 <<'PY'
+import math, os, re, shutil, sys
+source, target, yaw = sys.argv[1], sys.argv[2], float(sys.argv[3])
+os.mkdir(target)
+turn = lambda x, y: (math.cos(yaw) * x - math.sin(yaw) * y, math.sin(yaw) * x + math.cos(yaw) * y)
+text = open(f"{source}/indoor_oval_map.yaml").read()
+x, y, a = (float(v) for v in re.search(r"origin:\s*\[(.*?)\]", text).group(1).split(","))
+open(f"{target}/turned_map.yaml", "w").write(re.sub(r"origin:.*", f"origin: [{turn(x, y)[0]!r}, {turn(x, y)[1]!r}, {a + yaw!r}]", text))
+shutil.copy(f"{source}/indoor_oval_map.pgm", target)
+with open(f"{target}/turned_centerline.csv", "w") as out:
+    for line in open(f"{source}/indoor_oval_centerline.csv"):
+        row = line.strip().split(",")
+        out.write(line if line.startswith("#") else ",".join([repr(v) for v in turn(float(row[0]), float(row[1]))] + row[2:]) + "\n")
+PY
+for scenario in gap pure; do
+  run --scenario $scenario --tracks indoor_oval ./turned turned/turned_map.yaml --timeout 60 --json >out 2>err
+  python3 - 2>err <<'PY' || fail "$scenario drives a turned map as the straight one"
+import json
+straight, turned, again = (json.loads(line) for line in open("out").read().splitlines()[:3])
+assert straight["passed"] and turned["passed"], (straight["failure"], turned["failure"])
+assert abs(straight["lap_time_s"] - turned["lap_time_s"]) < 0.3, (straight["lap_time_s"], turned["lap_time_s"])
+assert turned["trace_hash"] == again["trace_hash"]
+PY
+done
+
+# The contact policies by --set: whatever the policy, a contact fails the run.
+for policy in record respond stop; do
+  run --scenario gap --tracks indoor_oval --fidelity plant --timeout 5 --json --set world.on_contact=$policy --set cars.ego.start_heading_rad=-0.8 --set cars.ego.start_speed_mps=10 >out 2>err
+  code=$?
+  POLICY=$policy CODE=$code python3 - 2>err <<'PY' || fail "world.on_contact=$policy"
+import json, os
+result = json.loads(open("out").readline())
+assert os.environ["CODE"] == "1" and not result["passed"] and result["collision"], result["failure"]
+assert "touched the wall" in result["failure"]["what"], result["failure"]
+# stop: the step of the touch is the last; record: through the wall and off the map; respond: back from it, until the end.
+policy = os.environ["POLICY"]
+assert (result["contact_steps"] == 1) == (policy == "stop"), result["contact_steps"]
+assert result["off_map"] == (policy == "record")
+assert (result["sim_time_s"] == 5.0) == (policy == "respond"), result["sim_time_s"]
+PY
+done
 
 # A timeout fails with when, where and why.
 expect "a timeout is a failure that says so" 1 "FAIL .*timeout.* at t = 2" run --scenario gap --quick --timeout 2 --jobs 1
@@ -90,5 +192,17 @@ wait $pid
 grep -q "interrupted" out || fail "an interrupt says how far it got"
 python3 -c 'import json; r = json.load(open("b/report.json")); assert r["interrupted"] and r["results"] and not r["passed"]' 2>err || fail "an interrupted run reports what is finished"
 [[ -z "$(find . -name '*.part*')" ]] || fail "no half-written file is left"
+
+# While it still plans, too, and a second one changes nothing.
+for wait_s in 0 0.03 0.3; do
+  "$bin/run_validation" --quiet --scenario all --repeat-seeds 10000 --timeout 1 --output c/report.json >out 2>err &
+  pid=$!
+  disown
+  sleep 0.05 && sleep $wait_s
+  kill -TERM $pid && kill -TERM $pid 2>/dev/null
+  for _ in $(seq 100); do kill -0 $pid 2>/dev/null || break; sleep 0.1; done
+  kill -9 $pid 2>/dev/null && fail "an interrupt while planning ends the program"
+done
+[[ -z "$(find . -name '*.part*' -o -name '*.probe*')" ]] || fail "no half-written file is left by an early interrupt"
 
 if [[ $failures -eq 0 ]]; then echo "all command line checks passed"; else echo "$failures checks failed"; exit 1; fi

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian/Ubuntu packages that are missing; says so in one line; does nothing where all are there.
-# Sourced by validate.sh and test.sh. Usage: tools/setup.sh [--tests]
+# Run by validate.sh and test.sh. Usage: tools/setup.sh [--tests]
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache libeigen3-dev libbox2d-dev libyaml-cpp-dev libspdlog-dev libpng-dev zlib1g-dev
   libcli11-dev nlohmann-json3-dev)
 if [[ "${1:-}" == "--tests" ]]; then
-  packages+=(doctest-dev libmpfr-dev libbenchmark-dev clang-format-14 clang-tidy-14)
+  packages+=(doctest-dev libmpfr-dev libbenchmark-dev python3 clang-format-14 clang-tidy-14)
 fi
 
 missing=()
@@ -24,12 +24,20 @@ fi
 echo "setup: installing ${missing[*]}" >&2
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-export DEBIAN_FRONTEND=noninteractive
-# clang-format-14 and clang-tidy-14 are not in every release; their checks skip themselves where they are absent.
-install() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"; }
-if ! { "${as_root[@]}" apt-get update && { install "${missing[@]}" || for package in "${missing[@]}"; do
-        install "$package" || case "$package" in clang-*) echo "setup: $package is not available here; its checks are skipped" >&2 ;; *) exit 1 ;; esac
-      done; }; } >"$log" 2>&1; then
+exec 3>&2  # what people should see while apt-get's own words go to the log
+apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y --no-install-recommends "$@"; }
+install_all() {
+  apt update || echo "going on with the package lists at hand"
+  apt install "${missing[@]}" && return
+  local package
+  for package in "${missing[@]}"; do
+    apt install "$package" && continue
+    # Not in every release; their checks skip themselves where they are absent.
+    [[ "$package" == clang-* ]] || return 1
+    echo "setup: $package is not available here; its checks are skipped" >&3
+  done
+}
+if ! install_all >"$log" 2>&1; then
   cat "$log" >&2
   echo "setup: apt-get failed; the packages needed are: ${missing[*]}" >&2
   exit 3

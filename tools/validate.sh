@@ -3,14 +3,15 @@
 # Sets up, builds (preset release) and runs the main job: run_validation --scenario all on the circuits that ship.
 # Further arguments go to run_validation, for example: tools/validate.sh --quick --seed 7
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
-for argument in "$@"; do
-  case "$argument" in -h | --help) sed -n '3,4s/^# //p' "${BASH_SOURCE[0]}" >&2 ;; esac
-done
-tools/setup.sh
-tools/build.sh release
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 scenario=(--scenario all)
 for argument in "$@"; do
-  case "$argument" in --scenario | --scenario=* | --list | --help | -h | --version) scenario=() ;; esac
+  case "$argument" in
+    -h | --help) sed -n '3,4s/^# //p' "${BASH_SOURCE[0]}" >&2; scenario=() ;;
+    --scenario | --scenario=* | --list | --version) scenario=() ;;
+  esac
 done
-exec build/release/bin/run_validation "${scenario[@]}" "$@"
+"$root/tools/setup.sh"
+"$root/tools/build.sh" release
+# From the folder of the caller, whose paths these are.
+exec "$root/build/release/bin/run_validation" "${scenario[@]}" "$@"

@@ -11,6 +11,7 @@
 
 namespace pitwall::tracks {
 
+/// Distances to the nearest blocked cell, in m, from anywhere on the map; 4 bytes a cell.
 class DistanceField {
  public:
   explicit DistanceField(const OccupancyMap& map);

@@ -14,6 +14,7 @@ namespace pitwall::tracks {
 /// How a pixel becomes a cell.
 enum class MapMode { kTrinary, kScale, kRaw };
 
+/// The keys of a map yaml, checked.
 struct MapYaml {
   std::filesystem::path image;  ///< absolute, or relative to the yaml's folder
   std::string image_where;      ///< "file:line: image = x", for complaints about the picture

@@ -3,7 +3,6 @@
 // corners, run along lines or start on them.
 #include <doctest/doctest.h>
 
-#include <filesystem>
 #include <limits>
 
 #include "bench/reference/cell_walk.hpp"

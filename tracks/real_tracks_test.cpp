@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <string>
 
-#include "core/math.hpp"
 #include "tests/support/test_data.hpp"
 #include "tracks/map.hpp"
 #include "tracks/track.hpp"

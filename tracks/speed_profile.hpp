@@ -10,6 +10,7 @@
 
 namespace pitwall::tracks {
 
+/// What bounds the speed along a line.
 struct SpeedLimits {
   double v_max_mps = 4.0;
   double v_min_mps = 0.5;  ///< floor of the profile; never above the curvature limit

@@ -15,11 +15,7 @@ namespace {
 
 constexpr double kPi = math::kPi;
 
-Path make(std::vector<Vec2> points, bool closed) {
-  Result<Path> path = Path::make(std::move(points), closed);
-  REQUIRE_MESSAGE(path.ok(), path.error().message);
-  return std::move(path).value();
-}
+Path make(std::vector<Vec2> points, bool closed) { return Path::make(std::move(points), closed).value(); }
 
 // Corners of radius 0.7 .. 30 m, unevenly spaced.
 std::vector<Vec2> course(int n = 600) {

@@ -7,12 +7,10 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/car.hpp"
 #include "core/result.hpp"
 #include "tracks/distance_field.hpp"
 #include "tracks/map.hpp"
@@ -40,6 +38,7 @@ Result<Line> load_line(const std::filesystem::path& file, bool closed = true);
 /// load_line on text in memory; `name` stands for the file.
 Result<Line> parse_line(std::string_view text, const std::string& name, bool closed = true);
 
+/// A track as it is driven on; what the pointers hold may be shared.
 struct Track {
   std::string name;
   std::shared_ptr<const OccupancyMap> map;

@@ -26,6 +26,7 @@ struct ShapeReport {
   double longest_straight_m = 0.0;  ///< longest stretch with a radius above 50 m
 };
 
+/// A track that passed the checks of its shape.
 struct GeneratedTrack {
   CentreLine centre;
   OccupancyMap map;

@@ -5,11 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
-#include <vector>
 
-#include "core/files.hpp"
 #include "core/math.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tracks/track.hpp"

@@ -26,6 +26,7 @@ struct ControlPoint {
   double width_m = 0.0;  ///< full width of the track beside it; blended like the position
 };
 
+/// A rectangle with rounded corners, centred on the origin.
 struct RoundedRectangle {
   double half_x_m = 5.0;
   double half_y_m = 3.0;
@@ -33,6 +34,7 @@ struct RoundedRectangle {
   void fields(FieldVisitor& f);
 };
 
+/// The plan of one track, as in tracks/data/*/*.yaml.
 struct TrackPlan {
   std::string name;
   std::string group;

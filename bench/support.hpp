@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tracks that benchmarks run on, loaded once, and poses along them.
+// What the benchmarks share: the tracks they run on, loaded once, poses along them, CPU time and medians.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,10 @@
 
 namespace pitwall::bench {
 
-/// Spielberg where the test data is there, and the first circuit that ships.
+/// Arguments of the tracks: Spielberg where the test data is there, and the first circuit that ships.
+std::vector<std::string> bench_track_arguments();
+
+/// The same tracks, loaded.
 const std::vector<tracks::Track>& bench_tracks();
 
 /// `count` poses evenly along the centre line.
@@ -18,5 +21,8 @@ std::vector<Pose2> poses_along(const tracks::Track& track, std::size_t count);
 
 /// CPU time of this thread in s.
 double thread_cpu_s();
+
+/// The middle one of at least one value (the upper of two).
+double median(std::vector<double> values);
 
 }  // namespace pitwall::bench
