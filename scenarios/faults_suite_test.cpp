@@ -54,8 +54,8 @@ TEST_CASE("the suite faults passes: no contact, stops in time, back on the line"
 }
 
 TEST_CASE("without its watchdog each fault that one answers fails its criterion") {
-  const std::string pure = "pure_pursuit.watchdogs.";
-  const std::string gap = "gap_follow.watchdogs.";
+  const std::string pure = "pure_pursuit.";
+  const std::string gap = "gap_follow.";
   // 2 s is longer than the faults last: the watchdog never acts. Lost and stale poses are also caught as frozen ones.
   const std::vector<Disabled> all = {
       {"pure_pose_frozen", {pure + "pose_frozen_time_s=5"}},

@@ -29,6 +29,11 @@ double tightest_bend_s(const tracks::Path& line) {
   return line.s_of(tightest);
 }
 
+Status check_named(const Node& group, const std::string& what) {
+  if (group.is_map() || group.is_null()) return {};
+  return Error{group.where() + ": " + what + " must give each of them a name: {name: {...}, ...}"};
+}
+
 std::size_t index_of(const std::string& name, const std::vector<CarSpec>& cars) {
   for (std::size_t i = 0; i < cars.size(); ++i) {
     if (cars[i].name == name) return i;
@@ -71,6 +76,7 @@ void FaultSpec::fields(FieldVisitor& f) {
 }
 
 Result<std::vector<ObstacleSpec>> load_obstacles(const Scenario& scenario) {
+  if (const Status named = check_named(scenario.obstacles, scenario.id + ".obstacles"); !named) return named.error();
   std::vector<ObstacleSpec> obstacles;
   for (const auto& [name, node] : scenario.obstacles.entries) {
     ObstacleSpec obstacle;
@@ -83,6 +89,7 @@ Result<std::vector<ObstacleSpec>> load_obstacles(const Scenario& scenario) {
 }
 
 Result<std::vector<FaultSpec>> load_faults(const Scenario& scenario) {
+  if (const Status named = check_named(scenario.faults, scenario.id + ".faults"); !named) return named.error();
   std::vector<std::string> car_names;
   for (const auto& [name, node] : scenario.cars.entries) car_names.push_back(name);
   std::vector<FaultSpec> faults;

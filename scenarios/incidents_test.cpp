@@ -108,6 +108,7 @@ TEST_CASE("wrong keys, kinds, cars and deadlines of obstacles and faults are ref
   CHECK(fault_error("{a: {kind: scan_loss, strat_s: 1}}").find("start_s") != std::string::npos);
   CHECK(fault_error("{a: {kind: scan_loss, car: othr}}").find("did you mean 'other'") != std::string::npos);
   CHECK(fault_error("{a: {kind: scan_loss, length_s: 0.5, expect: stop, within_s: 0.5}}").find("length_s = 0.5") != std::string::npos);
+  CHECK(fault_error("[{kind: scan_loss}]").find("a name") != std::string::npos);
   CHECK(load_obstacles(with("{a: {shape: bx}}", "")).error().message.find("box") != std::string::npos);
 }
 

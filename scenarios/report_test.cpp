@@ -143,7 +143,6 @@ TEST_CASE("JUnit marks the failures and escapes what XML does not allow") {
   CHECK(xml.find("touched <the") == std::string::npos);
 }
 
-<<<<<<< HEAD
 TEST_CASE("faults are in the JSON and on the line of their run") {
   scenarios::Outcome outcome = passed_lap();
   scenarios::FaultOutcome fault;
@@ -176,12 +175,12 @@ TEST_CASE("faults are in the JSON and on the line of their run") {
   outcome.faults[0].began_s.reset();
   CHECK(scenarios::human_line(outcome).find("fault scan_loss: never acted") != std::string::npos);
   CHECK(json::parse(scenarios::json_line(outcome))["faults"][0]["began_s"].is_null());
-=======
+}
+
 TEST_CASE("bytes that are no text do not stop a report, in JSON nor in XML") {
   scenarios::Outcome outcome = failed_lap();
   outcome.track = "odd\xff\x01";
   CHECK(scenarios::json_line(outcome).find("odd\xEF\xBF\xBD\\u0001") != std::string::npos);
   CHECK(scenarios::json_report(report_of({outcome})).find("odd\xEF\xBF\xBD") != std::string::npos);
   CHECK(scenarios::junit_xml(report_of({outcome})).find("odd\xEF\xBF\xBD?") != std::string::npos);
->>>>>>> main
 }

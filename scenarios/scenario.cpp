@@ -64,8 +64,13 @@ Status check_names(const Scenario& scenario, const Node& node) {
   const Node* id = node.find("id");
   if (!is_plain_name(scenario.id))
     return Error{(id != nullptr ? *id : node).where() + ": id = '" + scenario.id + "'" + std::string(kAllowed)};
-  for (const auto& [name, car] : scenario.cars.entries) {
-    if (!is_plain_name(name)) return Error{car.where() + ": " + scenario.id + ".cars: name '" + name + "'" + std::string(kAllowed)};
+  const std::array<std::pair<const char*, const Node*>, 3> groups{
+      {{"cars", &scenario.cars}, {"obstacles", &scenario.obstacles}, {"faults", &scenario.faults}}};
+  for (const auto& [group, entries] : groups) {
+    for (const auto& [name, entry] : entries->entries) {
+      if (!is_plain_name(name))
+        return Error{entry.where() + ": " + scenario.id + "." + group + ": name '" + name + "'" + std::string(kAllowed)};
+    }
   }
   return {};
 }
@@ -91,15 +96,12 @@ Result<std::vector<NamedScenario>> load_suite(const std::filesystem::path& file,
     if (node.find("cars") == nullptr) return Error{written.where() + ": " + name + ".cars is missing; a scenario names at least one car"};
     const auto cars = load_cars(scenario.scenario);
     if (!cars) return cars.error();
-<<<<<<< HEAD
     const auto obstacles = load_obstacles(scenario.scenario);
     if (!obstacles) return obstacles.error();
     const auto faults = load_faults(scenario.scenario);
     if (!faults) return faults.error();
-=======
     const Status named = check_names(scenario.scenario, node);
     if (!named) return named.error();
->>>>>>> main
     scenarios.push_back(std::move(scenario));
   }
   return scenarios;

@@ -38,6 +38,7 @@ struct BlindSector {
   void fields(FieldVisitor& f);
 };
 
+/// The LiDAR at its mount on the car.
 struct LidarSettings {
   bool enabled = true;
   double period_s = 0.025;

@@ -26,24 +26,7 @@
 
 namespace pitwall::sim {
 
-<<<<<<< HEAD
-=======
-/// The LiDAR at its mount on the car.
-struct LidarSettings {
-  bool enabled = true;
-  double period_s = 0.025;
-  double latency_s = 0.0;  ///< from the first beam to arrival
-  std::int64_t beams = 1081;
-  double fov_rad = 1.5 * math::kPi;  ///< first to last beam, centred ahead of the mount
-  double range_min_m = 0.05;
-  double range_max_m = 25.0;
-  double noise_std_m = 0.0;
-  double dropout_rate = 0.0;
-  void fields(FieldVisitor& f);
-};
-
 /// Speed and yaw rate as the car's own electronics report them.
->>>>>>> main
 struct OdometrySettings {
   bool enabled = true;
   double period_s = 0.02;
@@ -80,7 +63,7 @@ struct JoySettings {
   void fields(FieldVisitor& f);
 };
 
-<<<<<<< HEAD
+/// The inertial sensor.
 struct ImuSettings {
   bool enabled = true;
   double period_s = 0.01;
@@ -114,9 +97,7 @@ struct SensorChoice {
   static SensorChoice all(SensorProfile profile) { return {profile, profile, profile, profile}; }
 };
 
-=======
 /// All sensors of one car.
->>>>>>> main
 struct SensorSettings {
   LidarSettings lidar;
   OdometrySettings odometry;
