@@ -124,7 +124,7 @@ void spoil(const CarParameters& car, SensorProfile profile, PoseSettings& s) {
   s.drift_xy_m = k * car.pose_drift_xy_m;
   s.drift_yaw_rad = k * car.pose_drift_yaw_rad;
   s.drift_time_s = car.pose_drift_time_s;
-  s.jump_rate_hz = car.pose_jump_rate_hz;
+  s.jump_rate_hz = rate(car.pose_jump_rate_hz, k);
   s.jump_m = k * car.pose_jump_m;
 }
 
