@@ -16,6 +16,7 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "scenarios/f1tenth_laps.hpp"
+#include "scenarios/measured_car.hpp"
 #include "scenarios/report.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/runner.hpp"
@@ -38,6 +39,7 @@ struct Arguments {
   bool list = false;
   bool print_config = false;
   bool quiet = false;
+  bool measured = false;  ///< scenario measured_car: the figures of the real car before its runs
 };
 
 constexpr const char* kFooter =
@@ -156,6 +158,17 @@ int run(const Arguments& arguments) {
   const Status writable = check_outputs(arguments);
   if (!writable) return apps::bad_input(writable.error());
 
+  bool alike = true;
+  if (arguments.measured) {
+    const scenarios::ResolvedRun& first = runs->front();
+    const auto figures = scenarios::measure_likeness(first.parameters, first.scenario.world.surface_friction);
+    if (!figures) return apps::bad_input(figures.error());
+    for (const scenarios::Likeness& figure : *figures) {
+      std::printf("%s\n", (arguments.json ? scenarios::json_line(figure) : scenarios::human_line(figure)).c_str());
+      alike = alike && figure.passed();
+    }
+  }
+
   scenarios::Report report;
   report.planned = static_cast<std::int64_t>(runs->size());
   report.seed = runs->front().scenario.world.seed;
@@ -188,7 +201,6 @@ int run(const Arguments& arguments) {
   const int jobs = arguments.jobs > 0 ? arguments.jobs : scenarios::default_jobs();
   const Status status = scenarios::run_all(*runs, jobs, g_stop, on_finished);
   progress.clear();
-  if (!status) return apps::bad_input(status.error());
   report.interrupted = g_stop && report.results.size() < runs->size();
 
   std::printf("%s\n", arguments.json ? scenarios::json_summary(report).c_str() : scenarios::human_summary(report).c_str());
@@ -199,8 +211,10 @@ int run(const Arguments& arguments) {
   if (!arguments.junit.empty()) log::info("wrote JUnit " + arguments.junit);
   if (!arguments.resolved.empty() && !report.results.empty()) log::info("wrote resolved scenarios to " + arguments.resolved + "/");
 
+  // Bad input that only a later run met: what had finished by then is reported above.
+  if (!status) return apps::bad_input(status.error());
   if (report.interrupted) return apps::kInterrupted;
-  return report.passed() && !diverged ? apps::kPassed : apps::kFailed;
+  return report.passed() && !diverged && alike ? apps::kPassed : apps::kFailed;
 }
 
 /// The published benchmark with its own rules; the options that belong to our car and controllers have no say in it.
@@ -284,6 +298,10 @@ Status take(const Choices& choices, Arguments& arguments) {
     arguments.resolved = arguments.output.empty() ? "run_validation.resolved"
                                                   : std::filesystem::path(arguments.output).replace_extension(".resolved").string();
   }
+  if (options.scenario == scenarios::kMeasuredCar) {
+    arguments.measured = true;
+    options.scenario = (options.data / "suites" / "measured_car.yaml").string();
+  }
   return {};
 }
 
@@ -310,6 +328,6 @@ int main(int argc, char** argv) {
     }
     const Status taken = take(choices, arguments);
     if (!taken) return apps::bad_input(taken.error());
-    return arguments.options.scenario == scenarios::kF1tenthLaps ? run_published_laps(arguments) : with_stdout(run(arguments));
+    return arguments.options.scenario == scenarios::kF1tenthLaps ? with_stdout(run_published_laps(arguments)) : with_stdout(run(arguments));
   });
 }

@@ -25,11 +25,11 @@ void CarParameters::fields(FieldVisitor& f) {
   f.number("rolling_resistance", rolling_resistance, {"", 0, 0.5, "force over load"});
   f.number("drag_area_m2", drag_area_m2, {"m^2", 0, 1, "drag coefficient times frontal area"});
   f.number("magic_front_b", magic_front_b, {"1/rad", 0, 200, "Magic Formula, front: stiffness factor; 0: not known"});
-  f.number("magic_front_c", magic_front_c, {"", 0, 2, "front: shape factor"});
+  f.number("magic_front_c", magic_front_c, {"", 0, 2.9, "front: shape factor"});
   f.number("magic_front_d", magic_front_d, {"", 0, 3, "front: peak per load at friction 1"});
   f.number("magic_front_e", magic_front_e, {"", -10, 1, "front: curvature factor"});
   f.number("magic_rear_b", magic_rear_b, {"1/rad", 0, 200, "Magic Formula, rear: stiffness factor; 0: not known"});
-  f.number("magic_rear_c", magic_rear_c, {"", 0, 2, "rear: shape factor"});
+  f.number("magic_rear_c", magic_rear_c, {"", 0, 2.9, "rear: shape factor"});
   f.number("magic_rear_d", magic_rear_d, {"", 0, 3, "rear: peak per load at friction 1"});
   f.number("magic_rear_e", magic_rear_e, {"", -10, 1, "rear: curvature factor"});
   f.number("steering_max_left_rad", steering_max_left_rad, {"rad", 0.01, 1.5, "left lock"});

@@ -3,7 +3,9 @@
 // limits of motor, battery and brake.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -81,5 +83,42 @@ struct SpeedLoop {
   [[nodiscard]] Demand demand(double target, double speed, double body_speed, double integral) const;
   [[nodiscard]] double acceleration_max() const { return drive_max_mps2 > brake_max_mps2 ? drive_max_mps2 : brake_max_mps2; }
 };
+
+namespace detail {
+inline constexpr double kBangBangDeadZone_rad = 1e-4;
+/// A stalled motor would give four times what the controller's current limit lets through.
+inline constexpr double kStallOverLimit = 4.0;
+}  // namespace detail
+
+// In the header because they are a tenth of a step where they are called rather than inlined.
+
+inline double SteeringServo::rate(double target_rad, double angle_rad) const {
+  const double error = target_rad - angle_rad;
+  if (kind == Servo::kBangBang) {
+    if (std::abs(error) <= detail::kBangBangDeadZone_rad) return 0.0;
+    return error > 0.0 ? rate_max_radps : -rate_max_radps;
+  }
+  const double beyond = std::abs(error) - dead_band_rad;
+  if (beyond <= 0.0) return 0.0;
+  return std::copysign(std::min(servo_gain_per_s * beyond, rate_max_radps), error);
+}
+
+inline SpeedLoop::Demand SpeedLoop::demand(double target, double speed, double body_speed, double integral) const {
+  const double error = target - body_speed;
+  // Accelerating means |v| grows: from rest in either direction, and in reverse as forwards.
+  const bool accelerating = body_speed == 0.0 || (error > 0.0) == (body_speed > 0.0);
+  const double wanted = (accelerating ? accel_gain_per_s : brake_gain_per_s) * error + integral;
+  const double fast = std::abs(speed);
+  double drive = drive_max_mps2;
+  if (drive * fast > power_per_mass) drive = power_per_mass / fast;
+  drive = std::clamp(detail::kStallOverLimit * drive_max_mps2 * (1.0 - fast / free_speed_mps), 0.0, drive);
+  if (speed > stock_switch_mps) drive = std::min(drive, drive_max_mps2 * stock_switch_mps / speed);
+  // From rest both ways drive.
+  const double up = body_speed >= 0.0 ? drive : brake_max_mps2;
+  const double down = body_speed <= 0.0 ? drive : brake_max_mps2;
+  const double given = std::clamp(wanted, -down, up);
+  const bool limited = given != wanted && (wanted > 0.0) == (error > 0.0);
+  return {given, limited ? 0.0 : integral_gain_per_s2 * error};
+}
 
 }  // namespace pitwall::plant

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/check.hpp"
 #include "core/math.hpp"
@@ -15,6 +16,7 @@ constexpr double kStockSwitchSpeed_mps = 7.319;  // where the stock motor runs o
 constexpr double kShortestStep_s = 5e-5;
 constexpr double kAirDensity_kgpm3 = 1.2;
 constexpr double kAtLimit = 0.99;
+constexpr double kStanding_mps = 0.05;
 constexpr double kAtRest = 1e-10;  // m/s and rad/s: where decay is cut off, long before the numbers turn denormal
 
 bool finite(const State& s) {
@@ -53,6 +55,9 @@ AxleTyre tyre_of(Tyre law, double friction, double stiffness, const MagicFormula
   return tyre;
 }
 
+MagicFormula front_curve(const CarParameters& car) { return {car.magic_front_b, car.magic_front_c, car.magic_front_d, car.magic_front_e}; }
+MagicFormula rear_curve(const CarParameters& car) { return {car.magic_rear_b, car.magic_rear_c, car.magic_rear_d, car.magic_rear_e}; }
+
 SlipModel slip_model_of(const CarParameters& car, const Options& options, double friction) {
   SlipModel model;
   model.lf = car.lf_m();
@@ -65,10 +70,8 @@ SlipModel slip_model_of(const CarParameters& car, const Options& options, double
   model.rolling_resistance = car.rolling_resistance;
   model.drag_per_m = 0.5 * kAirDensity_kgpm3 * car.drag_area_m2 / car.mass_kg;
   model.relaxation_m = car.relaxation_length_m;
-  model.front = tyre_of(options.tyre, friction, car.cornering_stiffness_front,
-                        {car.magic_front_b, car.magic_front_c, car.magic_front_d, car.magic_front_e});
-  model.rear = tyre_of(options.tyre, friction, car.cornering_stiffness_rear,
-                       {car.magic_rear_b, car.magic_rear_c, car.magic_rear_d, car.magic_rear_e});
+  model.front = tyre_of(options.tyre, friction, car.cornering_stiffness_front, front_curve(car));
+  model.rear = tyre_of(options.tyre, friction, car.cornering_stiffness_rear, rear_curve(car));
   model.prepare();
   return model;
 }
@@ -92,16 +95,24 @@ double longest_step(const CarParameters& car, const Options& options, const Sing
 
 Status refuse_unknown_curve(const CarParameters& car, const Options& options) {
   if (options.tyre != Tyre::kMagicFormula) return {};
-  const auto missing = [](std::string_view key, double value) {
-    return Error{"car." + std::string(key) + " = " + format_number(value, 5) +
-                 ": tyre magic_formula needs a car with a measured curve; allowed: above 0"};
+  struct Given {
+    std::string_view key;
+    double value;
   };
-  if (car.magic_front_b <= 0.0) return missing("magic_front_b", car.magic_front_b);
-  if (car.magic_front_c <= 0.0) return missing("magic_front_c", car.magic_front_c);
-  if (car.magic_front_d <= 0.0) return missing("magic_front_d", car.magic_front_d);
-  if (car.magic_rear_b <= 0.0) return missing("magic_rear_b", car.magic_rear_b);
-  if (car.magic_rear_c <= 0.0) return missing("magic_rear_c", car.magic_rear_c);
-  if (car.magic_rear_d <= 0.0) return missing("magic_rear_d", car.magic_rear_d);
+  for (const Given& given :
+       {Given{"magic_front_b", car.magic_front_b}, Given{"magic_front_c", car.magic_front_c}, Given{"magic_front_d", car.magic_front_d},
+        Given{"magic_rear_b", car.magic_rear_b}, Given{"magic_rear_c", car.magic_rear_c}, Given{"magic_rear_d", car.magic_rear_d}}) {
+    if (given.value > 0.0) continue;
+    return Error{"car." + std::string(given.key) + " = " + format_number(given.value, 5) +
+                 ": tyre magic_formula needs a car with a measured curve; allowed: above 0"};
+  }
+  // Sideways the slip is 1. A curve that has changed its sign by then would push.
+  for (const auto& [key, curve] :
+       {std::pair{std::string_view("magic_front_c"), front_curve(car)}, std::pair{std::string_view("magic_rear_c"), rear_curve(car)}}) {
+    if (magic_share(curve, 1.0) >= 0.0) continue;
+    return Error{"car." + std::string(key) + " = " + format_number(curve.c, 5) +
+                 ": the curve pushes instead of holding once the tyre slides sideways; allowed: less, or a larger magic_*_e"};
+  }
   return {};
 }
 
@@ -137,7 +148,7 @@ void Options::fields(FieldVisitor& f) {
   f.enumeration("friction", friction, kFrictionNames, "what keeps the car on the road: a cap on steering, or the tyres themselves");
   f.enumeration("tyre", tyre, kTyreNames, "tyre law");
   f.number("cornering_reserve", cornering_reserve, {"", 0, 0.95, "share of the circle on which steering has the first claim"});
-  f.flag("stock_drive_limit", stock_drive_limit, "forward drive falls as 1/v above 7.319 m/s");
+  f.flag("stock_constraints", stock_constraints, "drive, speed loop and locks are limited as in the stock gym");
   f.number("step_max_s", step_max_s, {"s", 0.0001, 0.05, "longest piece of integration"});
 }
 
@@ -150,7 +161,7 @@ Options Options::of(Fidelity fidelity) {
     options.input_hold_s = 0.025;
     options.friction = Friction::kTyre;
     options.tyre = Tyre::kLinear;
-    options.stock_drive_limit = true;
+    options.stock_constraints = true;
   }
   return options;
 }
@@ -226,7 +237,7 @@ Plant::Plant(const CarParameters& car, const Options& options, const SingleTrack
       speed_delay_(from_seconds(options.transport_delay ? car.speed_delay_s : 0.0)),
       input_hold_(from_seconds(options.input_hold_s)),
       step_max_s_(longest_step(car, options, model, slip_model)) {
-  if (options.stock_drive_limit) loop_.stock_switch_mps = kStockSwitchSpeed_mps;
+  if (options.stock_constraints) loop_.stock_switch_mps = kStockSwitchSpeed_mps;
   reset({}, 0.0);
 }
 
@@ -394,7 +405,8 @@ void Plant::cap(Drive& drive, double steering, double speed) const {
 }
 
 Plant::Drive Plant::drive(const State& state, double ahead_s) const {
-  Drive out = decide(state.steering, state.speed, state.speed * math::cos(state.slip), 0.0, ahead_s);
+  const double held_speed = options_.stock_constraints ? state.speed : state.speed * math::cos(state.slip);
+  Drive out = decide(state.steering, state.speed, held_speed, 0.0, ahead_s);
   if (options_.friction == Friction::kEnvelope) cap(out, state.steering, state.speed);
   return out;
 }
@@ -406,6 +418,10 @@ State Plant::rate(const State& state, double ahead_s) const {
   // Of the wheels' rate only rolling geometry takes notice, and there the cap does not bind on any floor worth the name.
   State out = derivative(seen, now.input, model_);
   out.steering = now.input.steering_rate;
+  if (options_.stock_constraints && ((state.steering >= car_.steering_max_left_rad && out.steering > 0.0) ||
+                                     (state.steering <= car_.steering_max_right_rad && out.steering < 0.0))) {
+    out.steering = 0.0;
+  }
   return out;
 }
 
@@ -476,12 +492,12 @@ void Plant::integrate_smooth(double span_s) {
 void Plant::advance_linear(double h) {
   state_ = step_rk4(state_, h, [this](const State& s) { return rate(s, 0.0); });
   // A held servo rate can run past a lock; the rack cannot.
-  state_.steering = std::clamp(state_.steering, car_.steering_max_right_rad, car_.steering_max_left_rad);
+  if (!options_.stock_constraints) state_.steering = std::clamp(state_.steering, car_.steering_max_right_rad, car_.steering_max_left_rad);
   state_.yaw = wrap_angle(state_.yaw);
 }
 
 void Plant::advance_sliding(double h) {
-  if (known_.angle != body_.steering) known_ = {body_.steering, math::sincos(body_.steering)};
+  if (known_.angle != body_.steering) known_ = {body_.steering, sincos_of_change(body_.steering)};
   AxleForces forces;
   const SlipState before = body_;
   body_ = step_rk4(
@@ -493,9 +509,11 @@ void Plant::advance_sliding(double h) {
 }
 
 void Plant::come_to_rest() {
+  // A motor controller forgets its integral where it is told to stand.
+  if (std::abs(body_.vx) < kStanding_mps) body_.integral_mps2 = 0.0;
   if (std::abs(body_.vx) < kAtRest && std::abs(body_.vy) < kAtRest && std::abs(body_.yaw_rate) < kAtRest &&
       std::abs(body_.front_m) < kAtRest && std::abs(body_.rear_m) < kAtRest) {
-    body_.vx = body_.vy = body_.yaw_rate = body_.front_m = body_.rear_m = body_.integral_mps2 = 0.0;
+    body_.vx = body_.vy = body_.yaw_rate = body_.front_m = body_.rear_m = 0.0;
   }
 }
 

@@ -59,8 +59,10 @@ struct Options {
   Friction friction = Friction::kTyre;
   Tyre tyre = Tyre::kBrush;
   double cornering_reserve = 0.5;  ///< share of the circle on which steering has the first claim; 0: braking may take it all
-  bool stock_drive_limit = false;  ///< forward drive falls as 1/v above 7.319 m/s
-  double step_max_s = 0.005;       ///< longest piece of integration
+  /// The stock gym's constraints: forward drive falls as 1/v above 7.319 m/s, the loop holds the speed along the path, and a lock
+  /// stops the servo inside the derivative, so that a held rate overshoots it by part of a piece.
+  bool stock_constraints = false;
+  double step_max_s = 0.005;  ///< longest piece of integration
 
   void fields(FieldVisitor& f);
   static Options of(Fidelity fidelity);

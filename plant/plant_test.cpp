@@ -85,12 +85,12 @@ TEST_CASE("the steady speed is the command, straight and in a turn, forwards and
       car.rolling_resistance = 0.02;
       car.drag_area_m2 = 0.03;
       Plant proportional = make(car);
-      car.speed_loop_integral_gain_per_s2 = 8.0;
+      car.speed_loop_integral_gain_per_s2 = 12.0;
       Plant integral = make(car);
       for (Plant* plant : {&proportional, &integral}) {
         plant->reset({0, 0, 2.2}, 0.0);
         command(*plant, steering, speed);
-        run(*plant, {}, 40.0);
+        run(*plant, {}, 30.0);
       }
       CHECK(integral.speed_mps() == doctest::Approx(speed).epsilon(1e-6));
       const double pushed = proportional.acceleration_mps2();

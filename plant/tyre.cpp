@@ -41,7 +41,7 @@ double quick_atan(double x) {
   return std::copysign(steep ? 0.5 * math::kPi - angle : angle, x);
 }
 
-/// Sine of |x| <= pi.
+/// Sine of |x| <= 3 pi / 2.
 double quick_sin(double x) {
   const double a = std::abs(x);
   const double folded = a > 0.5 * math::kPi ? math::kPi - a : a;
@@ -52,7 +52,8 @@ double quick_sin(double x) {
   const double low = (-1.0 / 6 + z * (1.0 / 120)) + z2 * (-1.0 / 5040 + z * (1.0 / 362880));
   const double high = (-1.0 / 39916800 + z * (1.0 / 6227020800.0)) + z2 * (-1.0 / 1307674368000.0 + z * (1.0 / 355687428096000.0));
   const double top = -1.0 / 121645100408832000.0 + z * (1.0 / 51090942171709440000.0);
-  return std::copysign(folded + folded * z * (low + z4 * (high + z4 * top)), x);
+  const double sine = folded + folded * z * (low + z4 * (high + z4 * top));
+  return x < 0.0 ? -sine : sine;
 }
 
 }  // namespace

@@ -253,7 +253,7 @@ void Grid::scan(const Pose2& pose, const Rng& noise, std::uint64_t sample, std::
   const double increment = kDirections * (kFieldOfView / (kBeams - 1)) / (2.0 * math::kPi);
   double index = std::fmod(kDirections * (pose.yaw - 0.5 * kFieldOfView) / (2.0 * math::kPi), static_cast<double>(kDirections));
   if (index < 0.0) index += kDirections;
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
+  for (double& range : ranges) {
     const Vec2 direction = directions_[static_cast<std::size_t>(index)];
     Vec2 p = pose.position();
     double step = distance_at(p);
@@ -263,7 +263,7 @@ void Grid::scan(const Pose2& pose, const Rng& noise, std::uint64_t sample, std::
       step = distance_at(p);
       total += step;
     }
-    ranges[i] = std::min(total, kRangeMax);
+    range = std::min(total, kRangeMax);
     index += increment;
     if (index >= kDirections) index -= kDirections;
   }

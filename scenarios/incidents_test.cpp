@@ -142,8 +142,7 @@ TEST_CASE("a scenario with obstacles, faults and sensors of its own runs again f
 }
 
 TEST_CASE("an obstacle across the track is touched by name if nothing stops the car") {
-  auto runs =
-      resolve(quick({"obstacles={barrier: {s_m: 2.5, lateral_m: 0, length_m: 0.1, width_m: 1.0}}", "cars.ego.start_speed_mps=10"}));
+  auto runs = resolve(quick({"obstacles={barrier: {s_m: 2.5, lateral_m: 0, length_m: 0.1, width_m: 1.0}}", "cars.ego.start_speed_mps=10"}));
   REQUIRE(runs.ok());
   const auto outcome = run_scenario(runs->front(), [] { return false; });
   REQUIRE(outcome.ok());

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/check.hpp"
 #include "core/controller.hpp"
 
 namespace pitwall::scenarios {
@@ -37,6 +38,14 @@ void PassCounter::update(std::size_t other, double lead_m) {
     behind_[other] = false;
     ++completed_;
   }
+}
+
+double percentile(std::span<const double> sorted, double share) {
+  PITWALL_CHECK(!sorted.empty() && share >= 0.0 && share <= 1.0, sorted.size(), share);
+  const double rank = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(rank);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (rank - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
 double chassis_clearance_m(const BodyRectangle& chassis, const Pose2& T_map_base, const tracks::Track& track, double limit_m) {
@@ -129,11 +138,7 @@ void Metrics::report(const sim::World& world, Outcome& outcome) const {
     for (const double d : sorted) sum += d;
     outcome.max_cross_track_m = sorted.back();
     outcome.mean_cross_track_m = sum / static_cast<double>(sorted.size());
-    // Percentile by linear interpolation between order statistics.
-    const double rank = 0.95 * static_cast<double>(sorted.size() - 1);
-    const auto below = static_cast<std::size_t>(rank);
-    const std::size_t above = std::min(below + 1, sorted.size() - 1);
-    outcome.p95_cross_track_m = sorted[below] + (rank - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+    outcome.p95_cross_track_m = percentile(sorted, 0.95);
   }
   for (std::size_t i = 0; i < kReasons; ++i) {
     if (reasons_[i] == 0) continue;

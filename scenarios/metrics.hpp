@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "scenarios/outcome.hpp"
@@ -26,6 +27,9 @@ class PassCounter {
   std::vector<bool> behind_;
   std::int64_t completed_ = 0;
 };
+
+/// The value below which `share` of the ascending `sorted` lies, by linear interpolation between its neighbours in rank.
+double percentile(std::span<const double> sorted, double share);
 
 /// Distance from a standing chassis to the nearest wall, to within a millimetre or two (outline sampled every 2 cm); `limit_m` where
 /// there is none nearer.

@@ -60,6 +60,29 @@ tracks::Track room_with_left_wall() {
 
 }  // namespace
 
+TEST_CASE("a percentile lies between the two values of neighbouring rank") {
+  const std::vector<double> sorted{0.0, 1.0, 2.0, 4.0, 8.0};
+  CHECK(scenarios::percentile(sorted, 0.0) == 0.0);
+  CHECK(scenarios::percentile(sorted, 0.5) == 2.0);
+  CHECK(scenarios::percentile(sorted, 0.95) == doctest::Approx(7.2).epsilon(1e-12));
+  CHECK(scenarios::percentile(sorted, 1.0) == 8.0);
+  CHECK(scenarios::percentile(std::vector<double>{3.0}, 0.95) == 3.0);
+}
+
+TEST_CASE("a post of one cell beside the middle of an edge counts in full") {
+  std::vector<std::int8_t> values(80 * 40, 0);
+  values[20 * 80 + 40] = 100;  // [2.00, 2.05] x [1.00, 1.05]
+  auto made = tracks::OccupancyMap::make(80, 40, 0.05, {0.0, 0.0, 0.0}, std::move(values));
+  REQUIRE(made.ok());
+  tracks::Track track;
+  track.map = std::make_shared<const tracks::OccupancyMap>(*std::move(made));
+  track.distance = std::make_shared<const tracks::DistanceField>(*track.map);
+  const BodyRectangle chassis{-0.3, 0.3, 0.15};
+  for (const double x : {1.8, 1.87, 1.95, 2.025, 2.1, 2.17}) {
+    CHECK(scenarios::chassis_clearance_m(chassis, {x, 0.8, 0.0}, track, 5.0) == doctest::Approx(0.05).epsilon(1e-3));
+  }
+}
+
 TEST_CASE("the clearance of a chassis is the distance of its nearest edge from the wall") {
   const tracks::Track track = room_with_left_wall();
   const BodyRectangle chassis{-0.1, 0.4, 0.15};

@@ -182,6 +182,32 @@ TEST_CASE("driving into the wall fails with place and partner") {
   CHECK(outcome.contact->closing_speed_mps > 0.1);
 }
 
+TEST_CASE("beside the middle of a corridor the mean offset is the car's own") {
+  ValidationOptions options = short_gap_run("larkfield");
+  options.timeout_s = 0.1;
+  options.assignments = {"cars.ego.start_lateral_m=0.3"};
+  const auto runs = resolve(options);
+  REQUIRE(runs.ok());
+  const Outcome outcome = run_once(runs->front());
+  CHECK(outcome.corridor_samples > 0);
+  CHECK(outcome.mean_corridor_offset_m == doctest::Approx(0.3).epsilon(0.1));
+  CHECK(outcome.max_cross_track_m == doctest::Approx(0.3).epsilon(0.02));
+  CHECK(outcome.min_clearance_m == doctest::Approx(1.1 - 0.3 - 0.155).epsilon(0.1));
+}
+
+TEST_CASE("an overtaken car is one completed pass of the car under test, none of the other") {
+  ValidationOptions options = short_gap_run("larkfield");
+  options.scenario = "traffic";
+  options.timeout_s = 20.0;
+  const auto runs = resolve(options);
+  REQUIRE(runs.ok());
+  const Outcome outcome = run_once(runs->front());
+  CHECK(outcome.completed_passes == 1);
+  CHECK_FALSE(outcome.collision);
+  CHECK_FALSE(outcome.opponent_collision);
+  CHECK(outcome.accumulated_progress_m > 46.0);
+}
+
 TEST_CASE("a start in a wall is refused by name") {
   ValidationOptions options = short_gap_run("indoor_oval");
   options.assignments = {"cars.ego.start_lateral_m=0.9"};

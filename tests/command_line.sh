@@ -41,6 +41,9 @@ expect "jobs out of range" 2 "jobs" run --jobs 0
 expect "a missing suite file" 2 "missing.yaml" run --scenario missing.yaml
 expect "a start in a wall is refused" 2 "ego" run --scenario gap --quick --set cars.ego.start_lateral_m=1.1
 expect "the report cannot be written" 2 "cannot" run --scenario gap --quick --timeout 1 --output /proc/nowhere/report.json
+# 0.8 m to the left is free on larkfield and in the wall of the narrow indoor_tight: what finished first is kept.
+expect "bad input that a later run meets is refused" 2 "ego" run --scenario gap --tracks larkfield indoor_tight --timeout 1 --jobs 1 --set cars.ego.start_lateral_m=0.8 --output late/report.json
+python3 -c 'import json; r = json.load(open("late/report.json")); assert len(r["results"]) == 1 and r["scenarios"] == 2 and not r["passed"]' 2>err || fail "what finished before bad input is reported"
 expect "the list names what ships" 0 "circuits" run --list
 
 # What would be ignored, or end in something else than a message.
