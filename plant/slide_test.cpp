@@ -328,6 +328,46 @@ TEST_CASE("ten seconds of driving at the default step end within a millimetre of
   }
 }
 
+TEST_CASE("the servo's rate limit lets go where it should, not at the end of a step") {
+  Plant plant = make(test_car());
+  command(plant, 0.3, 0.0);
+  run(plant, {}, 0.1);
+  const double limited = (0.3 - 3.2 / 25.0) / 3.2;
+  CHECK(plant.steering_rad() == doctest::Approx(0.3 - 3.2 / 25.0 * std::exp(-25.0 * (0.1 - limited))).epsilon(2e-6));
+}
+
+TEST_CASE("fast on short carcasses the steps get shorter") {
+  CarParameters car = test_car();
+  car.relaxation_length_m = 0.02;
+  const auto drive = [&](Duration dt) {
+    Plant plant = make(car);
+    plant.reset({}, 18.0);
+    command(plant, 0.002, 18.0);
+    run(plant, {}, 0.1, dt);
+    return plant;
+  };
+  // At V / sigma = 900 1/s a step of 5 ms alone would blow up.
+  CHECK(apart(drive(kTick), drive({312'500})) < 1e-4);
+  CHECK(std::abs(drive(kTick).body().vy - drive({312'500}).body().vy) < 1e-3);
+}
+
+TEST_CASE("what a collision leaves at rest is at rest: no carcass is under tension and no integral pushes") {
+  CarParameters car = rough_car();
+  car.speed_loop_integral_gain_per_s2 = 3.0;
+  Plant plant = make(car, {}, 0.5);
+  plant.reset({}, 3.0);
+  command(plant, 0.3, 3.0);
+  Time now = run(plant, {}, 0.5);
+  CHECK(plant.body().front_m != 0.0);
+  command(plant, 0.3, 0.0, now);
+  plant.step(now, {1});
+  plant.set_motion({1.0, 2.0, 0.4}, {}, 0.0);
+  now = now + Duration{1};
+  for (int i = 0; i < 200; ++i) now = run(plant, now, 0.005);
+  CHECK(distance(plant.base_pose().position(), {1.0, 2.0}) < 1e-4);
+  CHECK(norm(plant.base_velocity()) < 1e-6);
+}
+
 TEST_CASE("n steps of dt are the same way for dt of 1, 2.5 and 5 ms") {
   for (const double steering : {0.0, 0.1}) {
     const auto drive = [&](Duration dt) {
