@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "sim/moments.hpp"
 #include "sim/test_world.hpp"
 #include "tests/support/allocation_guard.hpp"
 
@@ -86,7 +87,7 @@ TEST_CASE("frozen poses come under new stamps, stale ones under their old one") 
     REQUIRE(world);
     run(*world, 1.0);
     const Source<PoseEstimate> pose = world->observation(0).pose;
-    CHECK(pose.message->position.x == doctest::Approx(2.0 + 2.0 * 0.475).epsilon(0.02));
+    CHECK(pose.message->position.x == within(2.0 + 2.0 * 0.475, 0.02));
     CHECK(pose.arrival == Time{975'000'000});
     CHECK(pose.message->stamp == Time{stale ? 475'000'000 : 975'000'000});
   }
@@ -116,7 +117,7 @@ TEST_CASE("without commands for 0.15 s the driver commands zero speed, holds the
   CHECK(world->fault_records()[0].last_good == Time{475'000'000});
   run(*world, 0.8);
   CHECK(std::abs(world->car(0).velocity_mps.x) < 0.1);
-  CHECK(world->car(0).steering_rad == doctest::Approx(0.1).epsilon(0.01));
+  CHECK(world->car(0).steering_rad == within(0.1, 0.01));
   run(*world, 1.0);
   CHECK(world->car(0).velocity_mps.x > 1.0);
   CHECK_FALSE(world->car(0).command_timed_out);
@@ -139,12 +140,12 @@ TEST_CASE("a stuck servo stays at its angle, and follows again afterwards") {
   REQUIRE(world);
   run(*world, 0.5);
   const double angle = world->car(0).steering_rad;
-  CHECK(angle == doctest::Approx(0.1).epsilon(0.01));
+  CHECK(angle == within(0.1, 0.01));
   wanted = -0.2;
   run(*world, 1.0);
   CHECK(world->car(0).steering_rad == angle);
   run(*world, 0.5);
-  CHECK(world->car(0).steering_rad == doctest::Approx(-0.2).epsilon(0.01));
+  CHECK(world->car(0).steering_rad == within(-0.2, 0.01));
 }
 
 TEST_CASE("a battery that sags takes top speed and power with it, and recovers") {
@@ -159,7 +160,7 @@ TEST_CASE("a battery that sags takes top speed and power with it, and recovers")
     run(*world, 2.0);
     const double sagging = world->car(0).velocity_mps.x;
     run(*world, 3.0);
-    CHECK(world->car(0).velocity_mps.x == doctest::Approx(6.0).epsilon(0.05));
+    CHECK(world->car(0).velocity_mps.x == within(6.0, 0.05));
     return sagging;
   };
   CHECK(speed_after(0.0) > 5.0);
@@ -177,13 +178,13 @@ TEST_CASE("a slippery patch acts where it lies and while it is there, and is on 
   CHECK_FALSE(world->fault_records()[0].begun);
   CHECK(world->friction(0).limit_mps2 == grip);
   while (!world->fault_records()[0].begun && world->now().seconds() < 5.0) world->step();
-  CHECK(world->car(0).T_map_base.x + 0.165 == doctest::Approx(7.0).epsilon(0.005));
+  CHECK(world->car(0).T_map_base.x + 0.165 == within(7.0, 0.005));
   run(*world, 0.3);
   CHECK(world->friction(0).limit_mps2 == doctest::Approx(0.4 * grip));
   run(*world, 1.5);
   CHECK(world->friction(0).limit_mps2 == doctest::Approx(grip));
   CHECK_FALSE(world->fault_records()[0].over);
-  CHECK((world->fault_records()[0].ended - world->fault_records()[0].began).seconds() == doctest::Approx(1.0).epsilon(0.02));
+  CHECK((world->fault_records()[0].ended - world->fault_records()[0].began).seconds() == within(1.0, 0.02));
   world->reset();
   CHECK_FALSE(world->fault_records()[0].begun);
 }
@@ -225,7 +226,7 @@ TEST_CASE("a blind sector is NaN while it lasts") {
   run(*world, 0.4);
   CHECK(blind() == 0);
   run(*world, 0.6);
-  CHECK(blind() == doctest::Approx(0.5 / (1.5 * math::kPi / 1080.0)).epsilon(0.02));
+  CHECK(blind() == within(0.5 / (1.5 * math::kPi / 1080.0), 0.02));
   run(*world, 0.7);
   CHECK(blind() == 0);
 }

@@ -25,6 +25,8 @@ constexpr double kEdge_m = 0.2;
 constexpr double kEdgeOverSlope = 3.0;
 // The slope of a wall is taken over this many beams to either side, which cells of 5 cm do not hide.
 constexpr std::size_t kSlopeBeams = 8;
+constexpr double kLeastShare = 0.05;
+constexpr double kFlat_m = 0.1;
 
 std::string stream(std::string_view car_name, std::string_view sensor) { return std::string(car_name) + "/" + std::string(sensor); }
 
@@ -299,19 +301,24 @@ void Lidar::drop_at_random(std::uint64_t sample, LaserScan& scan) {
   }
 }
 
-// A wall has a slope where the ranges before and behind a beam change alike.
+// The wall at a beam is the chord between what beams to both sides see, where the beam's own point lies on it.
 void Lidar::drop_grazing(std::uint64_t sample, LaserScan& scan) {
   const std::vector<double>& r = true_ranges_;
-  const double arc = static_cast<double>(2 * kSlopeBeams) * fan_.angle_increment_rad;
+  const auto [s, c] = math::sincos(static_cast<double>(kSlopeBeams) * fan_.angle_increment_rad);
   const double tan_from = math::tan(settings_.grazing_from_rad);
   const double span = 0.5 * math::kPi - settings_.grazing_from_rad;
   for (std::size_t i = kSlopeBeams; i + kSlopeBeams < r.size(); ++i) {
-    const double before = r[i] - r[i - kSlopeBeams];
-    const double behind = r[i + kSlopeBeams] - r[i];
-    const double slope = std::abs(before + behind);
-    if (!(slope > tan_from * arc * r[i]) || !(slope < kInfinity) || !(before * behind > 0.0)) continue;
-    if (std::abs(before) > kEdgeOverSlope * std::abs(behind) || std::abs(behind) > kEdgeOverSlope * std::abs(before)) continue;
-    const double incidence = math::atan2(slope, arc * r[i]);
+    const double near = r[i - kSlopeBeams];
+    const double far = r[i + kSlopeBeams];
+    const double along = std::abs(c * (far - near));
+    const double across = s * (far + near);
+    if (!(along > tan_from * across) || !(along < kInfinity)) continue;
+    // Not the edge of something: the point lies between both, away from either, and near the chord.
+    const double share = (r[i] - near) / (far - near);
+    if (!(share > kLeastShare && share < 1.0 - kLeastShare)) continue;
+    const double off = (c * (far - near)) * (s * near) - across * (r[i] - c * near);
+    if (!(std::abs(off) < kFlat_m * std::sqrt(along * along + across * across))) continue;
+    const double incidence = math::atan2(along, across);
     const double lost = settings_.grazing_dropout * (incidence - settings_.grazing_from_rad) / span;
     if (grazing_.uniform(sample, static_cast<std::uint32_t>(i)) >= lost) continue;
     scan.ranges[i] = std::numeric_limits<float>::infinity();

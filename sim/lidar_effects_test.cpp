@@ -47,7 +47,7 @@ TEST_CASE("a turn of 270 of 360 degrees at 40 Hz takes 18.75 ms, and the message
   CHECK(settings.sweep_time() == Duration{18'750'000});
   const Place place = room(8, 6);
   const Lidar lidar(place.rays, settings, {}, 1, "car0");
-  CHECK(static_cast<double>(lidar.blank().time_increment) == doctest::Approx(0.025 / 1440).epsilon(1e-6));
+  CHECK(static_cast<double>(lidar.blank().time_increment) == within(0.025 / 1440, 1e-6));
 }
 
 TEST_CASE("each beam of a sweep is cast from where car, scanner and neighbour are when it leaves") {
@@ -70,7 +70,7 @@ TEST_CASE("each beam of a sweep is cast from where car, scanner and neighbour ar
     const Vec2 d = unit_vector(sensor.yaw + angle);
     const double wall = place.rays->cast(sensor.position(), d, 25.0);
     const double car = ray_to_rectangle(sensor.position(), d, {body, other.at(t)});
-    CHECK(lidar.true_ranges()[i] == doctest::Approx(std::min(wall, car)).epsilon(1e-9));
+    CHECK(lidar.true_ranges()[i] == within(std::min(wall, car), 1e-9));
     seen += car < wall ? 1 : 0;
     const Pose2 first = base.at(0.0) * mount;
     most = std::max(most, std::abs(place.rays->cast(first.position(), unit_vector(first.yaw + angle), 25.0) - wall));
@@ -100,7 +100,7 @@ TEST_CASE("another car is found by the sweep at every bearing, as trying all bea
       const Vec2 d = unit_vector(sensor.yaw - math::kPi + 2.0 * math::kPi * static_cast<double>(i) / 720.0);
       const double expected =
           std::min(place.rays->cast(sensor.position(), d, 25.0), ray_to_rectangle(sensor.position(), d, {body, other.at(t)}));
-      CHECK(lidar.true_ranges()[i] == doctest::Approx(expected).epsilon(1e-9));
+      CHECK(lidar.true_ranges()[i] == within(expected, 1e-9));
     }
   }
 }
@@ -169,22 +169,22 @@ TEST_CASE("beams that see a wall edge-on are lost, the more the flatter; others 
         const double angle = -0.75 * math::kPi + 1.5 * math::kPi * static_cast<double>(i) / 1080.0;
         const double incidence = 0.5 * math::kPi - std::abs(angle);  // of the walls to the sides, ahead of the car
         const bool lost = std::isinf(scan.ranges[i]);
-        if (lidar.true_ranges()[i] > 24.0) continue;
+        if (angle > 0.0) continue;  // the far wall is out of range where it is flat
         if (incidence > 1.42 && incidence < 1.46) flat.add(lost ? 1.0 : 0.0);
-        if (incidence > 1.48 && incidence < 1.51) flatter.add(lost ? 1.0 : 0.0);
+        if (incidence > 1.48 && incidence < 1.50) flatter.add(lost ? 1.0 : 0.0);
         if (incidence > 0.0 && incidence < 1.38 && lost) ++steep_lost;
       }
     }
     REQUIRE(flat.n > 200);
-    REQUIRE(flatter.n > 200);
+    REQUIRE(flatter.n >= 200);
     CHECK(steep_lost == 0);
     if (rate == 0.0) {
       CHECK(flat.mean() == 0.0);
       CHECK(flatter.mean() == 0.0);
     } else {
-      // Linear from 1.4 rad: (1.44 - 1.4) / (pi/2 - 1.4) = 0.23 and 0.56.
-      CHECK(flat.mean() == doctest::Approx(0.23).epsilon(0.3));
-      CHECK(flatter.mean() == doctest::Approx(0.56).epsilon(0.3));
+      // Linear from 1.4 rad: (1.44 - 1.4) / (pi/2 - 1.4) = 0.23 and 0.53.
+      CHECK(flat.mean() == within(0.23, 0.15));
+      CHECK(flatter.mean() == within(0.53, 0.15));
     }
   }
 }
@@ -223,14 +223,14 @@ TEST_CASE("the mount is off by as much as stated, from run to run, and the range
     y.add(mount.y);
     yaw.add(mount.yaw);
   }
-  CHECK(x.deviation() == doctest::Approx(0.004).epsilon(0.1));
-  CHECK(y.deviation() == doctest::Approx(0.004).epsilon(0.1));
-  CHECK(yaw.deviation() == doctest::Approx(0.01).epsilon(0.1));
+  CHECK(x.deviation() == within(0.004, 0.1));
+  CHECK(y.deviation() == within(0.004, 0.1));
+  CHECK(yaw.deviation() == within(0.01, 0.1));
   Lidar lidar(place.rays, settings, nominal, 5, "car0");
   LaserScan scan = lidar.blank();
   lidar.measure(0, {3.0, 3.0, 0.0}, {}, scan);
   const Vec2 ahead = unit_vector(lidar.mount().yaw);
-  CHECK(static_cast<double>(scan.ranges[540]) == doctest::Approx((4.75 - lidar.mount().x) / ahead.x).epsilon(1e-6));
+  CHECK(static_cast<double>(scan.ranges[540]) == within((4.75 - lidar.mount().x) / ahead.x, 1e-6));
 }
 
 TEST_CASE("in its blind sectors, and where something covers the window, a scanner reads NaN, elsewhere never") {

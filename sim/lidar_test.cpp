@@ -36,12 +36,12 @@ TEST_CASE("first and last beam lie at the stated angles, with n - 1 increments b
   CHECK(s.scan.ranges.size() == 1081);
   CHECK(s.scan.angle_min == static_cast<float>(-0.75 * math::kPi));
   CHECK(s.scan.angle_max == static_cast<float>(0.75 * math::kPi));
-  CHECK(static_cast<double>(s.scan.angle_increment) * 1080 == doctest::Approx(1.5 * math::kPi).epsilon(1e-6));
+  CHECK(static_cast<double>(s.scan.angle_increment) * 1080 == within(1.5 * math::kPi, 1e-6));
   LidarSettings old = clean();
   old.beams = 819;
   Scanner legacy(room(8, 6), old);
   CHECK(legacy.scan.ranges.size() == 819);
-  CHECK(static_cast<double>(legacy.scan.angle_increment) * 818 == doctest::Approx(1.5 * math::kPi).epsilon(1e-6));
+  CHECK(static_cast<double>(legacy.scan.angle_increment) * 818 == within(1.5 * math::kPi, 1e-6));
 }
 
 TEST_CASE("every range of a scan in a room is the closed form at that beam's angle") {
@@ -54,7 +54,7 @@ TEST_CASE("every range of a scan in a room is the closed form at that beam's ang
     const double d = std::sin(angle);
     const double x = c > 0 ? (7.75 - pose.x) / c : (0.25 - pose.x) / c;
     const double y = d > 0 ? (5.75 - pose.y) / d : (0.25 - pose.y) / d;
-    CHECK(static_cast<double>(ranges[i]) == doctest::Approx(std::min(x, y)).epsilon(1e-6));
+    CHECK(static_cast<double>(ranges[i]) == within(std::min(x, y), 1e-6));
   }
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("noise never takes a range out of [range_min, range_max], nor below ze
 TEST_CASE("nearer than range_min reads NaN, which is invalid, and inside a wall too") {
   Scanner s(room(8.0, 6.0), clean());
   CHECK(std::isnan(s.look({7.75 - 0.04, 3.0, 0.0})[540]));
-  CHECK(s.look({7.75 - 0.06, 3.0, 0.0})[540] == doctest::Approx(0.06).epsilon(1e-4));
+  CHECK(s.look({7.75 - 0.06, 3.0, 0.0})[540] == within(0.06, 1e-4));
   CHECK(std::isnan(s.look({7.9, 3.0, 0.0})[540]));
 }
 
@@ -133,7 +133,7 @@ TEST_CASE("range noise has the stated deviation and no bias; beams and samples a
   }
   // 21620 draws: the standard error of the mean is 0.0002.
   CHECK(std::abs(errors.mean()) < 0.0008);
-  CHECK(errors.deviation() == doctest::Approx(0.03).epsilon(0.02));
+  CHECK(errors.deviation() == within(0.03, 0.02));
   CHECK(std::abs(neighbours.mean()) < 0.03);
   CHECK(std::abs(successive.mean()) < 0.03);
 }
@@ -210,7 +210,7 @@ TEST_CASE("another car is seen as its chassis, at every bearing, as brute force 
       const double angle = sensor.yaw - 0.75 * math::kPi + 1.5 * math::kPi * static_cast<double>(i) / 1080.0;
       const double range = ray_to_rectangle(sensor.position(), unit_vector(angle), other);
       const double expected = std::min(range, static_cast<double>(without[i]));
-      CHECK(static_cast<double>(with[i]) == doctest::Approx(expected).epsilon(1e-6));
+      CHECK(static_cast<double>(with[i]) == within(expected, 1e-6));
       hits += range < static_cast<double>(without[i]) ? 1 : 0;
     }
     CHECK((hits > 0 || std::abs(wrap_angle(bearing - pose.yaw)) > 2.0));
@@ -223,7 +223,7 @@ TEST_CASE("a car across the cut behind a scanner that sees all round is seen on 
   Scanner s(room(12.0, 12.0), all_round);
   const SeenCar behind{{-0.10, 0.43, 0.15}, {5.0, 6.0, 0.0}};
   const auto& ranges = s.look({6.0, 6.0, 0.0}, std::span(&behind, 1));
-  for (const std::size_t beam : {0U, 5U, 1075U, 1080U}) CHECK(ranges[beam] == doctest::Approx(0.57).epsilon(0.01));
+  for (const std::size_t beam : {0U, 5U, 1075U, 1080U}) CHECK(ranges[beam] == within(0.57, 0.01));
   CHECK(ranges[540] > 5.0F);
 }
 
@@ -232,7 +232,7 @@ TEST_CASE("the part of a car that is beyond the sensor's range is no return") {
   near_sighted.range_max_m = 3.0;
   Scanner s(room(12.0, 4.0), near_sighted);
   const SeenCar oblique{{-0.10, 0.43, 0.15}, {4.1, 2.0, 0.0}};
-  CHECK(s.look({1.0, 2.0, 0.0}, std::span(&oblique, 1))[540] == doctest::Approx(3.0).epsilon(1e-6));
+  CHECK(s.look({1.0, 2.0, 0.0}, std::span(&oblique, 1))[540] == within(3.0, 1e-6));
   const SeenCar farther{{-0.10, 0.43, 0.15}, {4.11, 2.0, 0.0}};
   CHECK(std::isinf(s.look({1.0, 2.0, 0.0}, std::span(&farther, 1))[540]));
 }

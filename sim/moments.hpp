@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests only: mean and deviation of draws.
+// For tests only: mean and deviation of draws, and a comparison that is really relative.
 #pragma once
+
+#include <doctest/doctest.h>
 
 #include <cmath>
 
 namespace pitwall::sim::testing {
+
+/// Equal within that share of the larger one; doctest's own epsilon is absolute for numbers below 1.
+inline doctest::Approx within(double expected, double share) { return doctest::Approx(expected).epsilon(share).scale(0.0); }
 
 // Moments of n draws of a sensor's error.
 struct Moments {

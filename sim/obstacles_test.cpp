@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "sim/moments.hpp"
 #include "sim/test_world.hpp"
 
 using namespace pitwall;
@@ -64,8 +65,8 @@ TEST_CASE("contact with an obstacle has the time of the closed form and its name
     CHECK(event.partner == kFirstObstacle);
     CHECK(world->partner_name(event.partner) == "cart");
     const double gap = 7.75 - (2.0 + test_car().chassis().front_m);
-    CHECK(event.time.seconds() == doctest::Approx(gap / 3.0).epsilon(1e-3));
-    CHECK(event.closing_speed_mps == doctest::Approx(3.0).epsilon(1e-3));
+    CHECK(event.time.seconds() == within(gap / 3.0, 1e-3));
+    CHECK(event.closing_speed_mps == within(3.0, 1e-3));
     CHECK(world->car(0).contact);
   }
 }

@@ -82,7 +82,7 @@ TEST_CASE("odometry noise is relative to the speed, with a floor of 0.1 m/s, and
       errors.add(message.speed_mps - speed);
     }
     const double expected = 0.05 * std::max(std::abs(speed), 0.1);
-    CHECK(errors.deviation() == doctest::Approx(expected).epsilon(0.05));
+    CHECK(errors.deviation() == within(expected, 0.05));
     CHECK(std::abs(errors.mean()) < 0.08 * expected);
   }
   settings.speed_noise = 0.0;
@@ -108,9 +108,9 @@ TEST_CASE("the pose estimate errs by the stated deviations and knows its largest
     yaw.add(wrap_angle(estimate.yaw - truth.yaw));
     largest = std::max(largest, distance(estimate.position(), truth.position()));
   }
-  CHECK(x.deviation() == doctest::Approx(0.02).epsilon(0.05));
-  CHECK(y.deviation() == doctest::Approx(0.02).epsilon(0.05));
-  CHECK(yaw.deviation() == doctest::Approx(0.01).epsilon(0.05));
+  CHECK(x.deviation() == within(0.02, 0.05));
+  CHECK(y.deviation() == within(0.02, 0.05));
+  CHECK(yaw.deviation() == within(0.01, 0.05));
   CHECK(std::abs(x.mean()) < 0.0015);
   CHECK(std::abs(yaw.mean()) < 0.0008);
   CHECK(sensor.max_error_m() == doctest::Approx(largest));
@@ -293,9 +293,9 @@ TEST_CASE("the lasting error of a pose has its deviation and is forgotten by 1/e
     lagged.add(x[k] * x[k - 20] / (0.05 * 0.05));
   }
   // 40000 samples of 25 ms are about 1000 independent ones.
-  CHECK(all.deviation() == doctest::Approx(0.05).epsilon(0.08));
-  CHECK(yaw.deviation() == doctest::Approx(0.02).epsilon(0.08));
-  CHECK(lagged.mean() == doctest::Approx(std::exp(-1.0)).epsilon(0.2));
+  CHECK(all.deviation() == within(0.05, 0.08));
+  CHECK(yaw.deviation() == within(0.02, 0.08));
+  CHECK(lagged.mean() == within(std::exp(-1.0), 0.2));
   settings.drift_xy_m = settings.drift_yaw_rad = 0.0;
   PoseSensor exact(settings, 1, "car0");
   exact.measure(9, {}, message);
@@ -337,8 +337,8 @@ TEST_CASE("an IMU at rest reads gravity, and in a steady turn the yaw rate and t
   run(*world, 4.0);
   const Imu imu = *world->observation(0).imu.message;
   const CarState& state = world->car(0);
-  CHECK(imu.angular_velocity_radps[2] == doctest::Approx(state.yaw_rate_radps).epsilon(0.01));
-  CHECK(imu.linear_acceleration_mps2[1] == doctest::Approx(state.velocity_mps.x * state.yaw_rate_radps).epsilon(0.02));
+  CHECK(imu.angular_velocity_radps[2] == within(state.yaw_rate_radps, 0.01));
+  CHECK(imu.linear_acceleration_mps2[1] == within(state.velocity_mps.x * state.yaw_rate_radps, 0.02));
   CHECK(std::abs(imu.linear_acceleration_mps2[0] + state.velocity_mps.y * state.yaw_rate_radps) < 0.05);
   CHECK(world->observation(0).imu.sequence >= 400);
 }
@@ -364,8 +364,8 @@ TEST_CASE("IMU noise, bias, its walk and the scale error are as stated, each gon
       gyro.add(message.angular_velocity_radps[2] - 2.0);
       accelerometer.add(message.linear_acceleration_mps2[0] - 1.0);
     }
-    CHECK(gyro.deviation() == doctest::Approx(0.01 * std::sqrt(50.0)).epsilon(0.05));
-    CHECK(accelerometer.deviation() == doctest::Approx(0.03 * std::sqrt(50.0)).epsilon(0.05));
+    CHECK(gyro.deviation() == within(0.01 * std::sqrt(50.0), 0.05));
+    CHECK(accelerometer.deviation() == within(0.03 * std::sqrt(50.0), 0.05));
     CHECK(std::abs(gyro.mean()) < 0.005);
   }
   settings = {};
@@ -388,10 +388,10 @@ TEST_CASE("IMU noise, bias, its walk and the scale error are as stated, each gon
     walked.add(message.angular_velocity_radps[0] - b);
     walked_a.add(message.linear_acceleration_mps2[1] - a);
   }
-  CHECK(bias.deviation() == doctest::Approx(0.02).epsilon(0.1));
-  CHECK(bias_a.deviation() == doctest::Approx(0.5).epsilon(0.1));
-  CHECK(walked.deviation() == doctest::Approx(0.01 * 2.0).epsilon(0.1));
-  CHECK(walked_a.deviation() == doctest::Approx(0.02 * 2.0).epsilon(0.1));
+  CHECK(bias.deviation() == within(0.02, 0.1));
+  CHECK(bias_a.deviation() == within(0.5, 0.1));
+  CHECK(walked.deviation() == within(0.01 * 2.0, 0.1));
+  CHECK(walked_a.deviation() == within(0.02 * 2.0, 0.1));
   settings = {};
   settings.gyro_scale_error = 0.03;
   settings.accelerometer_scale_error = 0.02;
@@ -403,6 +403,6 @@ TEST_CASE("IMU noise, bias, its walk and the scale error are as stated, each gon
     scale.add(message.angular_velocity_radps[2] / 2.0);
     scale_a.add(message.linear_acceleration_mps2[2] / 9.81);
   }
-  CHECK(scale.deviation() == doctest::Approx(0.03).epsilon(0.1));
-  CHECK(scale_a.deviation() == doctest::Approx(0.02).epsilon(0.1));
+  CHECK(scale.deviation() == within(0.03, 0.1));
+  CHECK(scale_a.deviation() == within(0.02, 0.1));
 }
