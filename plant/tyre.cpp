@@ -27,10 +27,11 @@ constexpr std::array<double, 9> kAtanEighths = {0.0,
                                                 0.78539816339744831};
 
 double quick_atan(double x) {
+  if (std::isnan(x)) return x;  // no cell of the table is a NaN's
   const double a = std::abs(x);
   const bool steep = a > 1.0;
   const double slope = steep ? 1.0 / a : a;
-  const auto k = static_cast<std::size_t>(8.0 * slope + 0.5);
+  const auto k = static_cast<std::size_t>(std::floor(8.0 * slope + 0.5));
   const double centre = 0.125 * static_cast<double>(k);
   const double t = (slope - centre) / (1.0 + centre * slope);
   const double z = t * t;

@@ -24,6 +24,11 @@ double textbook(const MagicFormula& m, double s) {
 
 }  // namespace
 
+TEST_CASE("a slip that is no number gives a force that is none, whatever the law") {
+  for (const AxleTyre& tyre : {brush(), measured(kNuc2Front), measured(kNuc2Rear)})
+    CHECK(std::isnan(side_force(tyre, 90.0, 15.0, std::nan(""))));
+}
+
 TEST_CASE("the brush starts with its stiffness, is full at three times the friction over it, and stays there") {
   const double stiffness = 90.0;
   const double most = 15.0;
