@@ -62,12 +62,18 @@ void rotate(const Rotation& turn, double* a, double* b, std::size_t n) {
 
 std::string_view name(Status status) {
   switch (status) {
-    case Status::kSolved: return "solved";
-    case Status::kInfeasible: return "infeasible";
-    case Status::kIterationLimit: return "iteration_limit";
-    case Status::kNotConvex: return "not_convex";
-    case Status::kBadInput: return "bad_input";
-    case Status::kInaccurate: return "inaccurate";
+    case Status::kSolved:
+      return "solved";
+    case Status::kInfeasible:
+      return "infeasible";
+    case Status::kIterationLimit:
+      return "iteration_limit";
+    case Status::kNotConvex:
+      return "not_convex";
+    case Status::kBadInput:
+      return "bad_input";
+    case Status::kInaccurate:
+      return "inaccurate";
   }
   return "unknown";
 }
