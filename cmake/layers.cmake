@@ -5,11 +5,12 @@
 cmake_minimum_required(VERSION 3.22)
 
 set(PITWALL_FOLDERS
-    core plant tracks tracks/build calibration sim controllers scenarios apps tests bench)
+    core plant tracks tracks/build ros_messages calibration sim controllers scenarios apps tests bench)
 
 set(PITWALL_MAY_USE_core "")
 set(PITWALL_MAY_USE_plant core)
 set(PITWALL_MAY_USE_tracks core)
+set(PITWALL_MAY_USE_ros_messages core)
 set(PITWALL_MAY_USE_calibration core)
 set(PITWALL_MAY_USE_tracks/build core tracks)
 set(PITWALL_MAY_USE_sim core plant tracks)
@@ -34,7 +35,7 @@ set(PITWALL_HOME_OF_sqlite3.h recording)
 set(PITWALL_HOME_OF_hwy/ tracks)
 
 # A run is a function of its resolved scenario: these folders may not ask the machine for anything.
-set(PITWALL_DETERMINISTIC core plant tracks sim controllers scenarios)
+set(PITWALL_DETERMINISTIC core plant tracks ros_messages sim controllers scenarios)
 set(PITWALL_BANNED_WORDS
     "std::chrono" "random_device" "(^|[^A-Za-z0-9_])s?rand\\(" "std::thread" "std::jthread" "std::async" "std::execution" "::Random\\("
     "normal_distribution" "uniform_(real|int)_distribution" "std::(mt19937|default_random_engine|minstd_rand|shuffle)" "getenv" "gettimeofday"
