@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint8_t kTableLeaf = 0x0D;
 constexpr std::size_t kFileHeader = 100;
 constexpr std::size_t kLeafHeader = 8;
-constexpr std::array<std::size_t, 8> kPageSizes = {4096, 1024, 8192, 16384, 32768, 65536, 512, 2048};
+constexpr std::array<std::size_t, 8> kPageSizes = {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536};
 
 /// SQLite's variable-length number at `at`, which moves behind it; false at the end of the bytes.
 bool take_varint(Bytes from, std::size_t& at, std::uint64_t& value) {
@@ -56,12 +56,13 @@ void PageWalker::find_page_size() {
     usable_ = claimed - std::min<std::size_t>(header[20], claimed - 480);
     return;
   }
-  // The header is lost: the size with which most pages make sense.
-  std::size_t most = 0;
-  page_size_ = kPageSizes.front();
-  for (const std::size_t size : kPageSizes) {
-    const std::size_t leaves = leaves_with_page_size(size) * size;
-    if (leaves > most) std::tie(most, page_size_) = std::tie(leaves, size);
+  // The header is lost. A size that is too small sees the same leaves, one that is too large a part of them: the largest
+  // that sees nearly all is right.
+  std::array<std::size_t, kPageSizes.size()> leaves{};
+  for (std::size_t k = 0; k < kPageSizes.size(); ++k) leaves[k] = leaves_with_page_size(kPageSizes[k]);
+  const std::size_t most = *std::max_element(leaves.begin(), leaves.end());
+  for (std::size_t k = 0; k < kPageSizes.size(); ++k) {
+    if (10 * leaves[k] >= 9 * most) page_size_ = kPageSizes[k];
   }
   usable_ = page_size_;
 }

@@ -13,6 +13,7 @@
 #include "recording/byte_source.hpp"
 #include "recording/sqlite_pages.hpp"
 #include "recording/storage.hpp"
+#include "recording/wal_source.hpp"
 
 namespace pitwall::recording {
 namespace {
@@ -386,6 +387,8 @@ std::unique_ptr<Storage> open_sqlite(const std::string& path, std::string name, 
   const Status loaded = storage->load();
   if (loaded) return storage;
   storage.reset();
+  auto wal = open_source(path + "-wal");
+  if (wal) *source = std::make_unique<WalSource>(std::move(*source), std::move(*wal));
   return std::make_unique<SalvagedStorage>(std::move(*source), std::move(name), findings, loaded.error().message);
 }
 
