@@ -81,7 +81,7 @@ Result<std::vector<Input>> open_inputs(const std::vector<std::filesystem::path>&
       if (wanted(read, topic.name)) options.topics.push_back(topic.name);
       known.push_back(topic.name);
     }
-    if (options.topics.empty()) continue;
+    if (options.topics.empty() && !read.topics.empty()) continue;
     if (options.topics.size() == all->topics().size()) {
       inputs.push_back({*std::move(all), nullptr, {}});
       continue;
