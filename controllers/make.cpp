@@ -6,7 +6,9 @@
 #include "controllers/gap_follow.hpp"
 #include "controllers/line_controller.hpp"
 #include "controllers/line_follower.hpp"
+#include "controllers/map_law.hpp"
 #include "controllers/pure_pursuit.hpp"
+#include "controllers/stanley.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 
@@ -112,7 +114,9 @@ constexpr Entry law_entry(const char* name) {
 constexpr std::array kEntries{
     entry<GapFollowParameters>("gap_follow", make_gap_follow),
     entry<LineFollowerParameters>("line_follower", make_line_follower),
+    law_entry<MapLaw>("map"),
     law_entry<PurePursuitLaw>("pure_pursuit"),
+    law_entry<StanleyLaw>("stanley"),
 };
 
 const Entry* find(const std::string& name) {
