@@ -3,40 +3,131 @@
 
 #include <doctest/doctest.h>
 
-#include <iostream>
+#include <cmath>
 
 #include "controllers/map_law.hpp"
-#include "controllers/pure_pursuit.hpp"
 #include "controllers/stanley.hpp"
+#include "tests/support/law_bench.hpp"
 #include "tests/support/toy_world.hpp"
 
 using namespace pitwall;
 using namespace pitwall::controllers;
+using toy::LawBench;
 
-TEST_CASE("print") {
-  for (int which = 0; which < 3; ++which) {
-    CarParameters car = toy::car();
-    car.mass_kg = 3.74, car.yaw_inertia_kgm2 = 0.04712, car.cog_front_fraction = 0.48, car.cornering_stiffness_front = 4.718,
-    car.cornering_stiffness_rear = 5.4562, car.surface_friction = 1.0489, car.steering_servo_gain_per_s = 25, car.steering_delay_s = 0.025;
-    if (which == 1) car.steering_delay_s = 0.1, car.wheelbase_m = 0.36, car.surface_friction = 0.7;
-    if (which == 2) car.steering_delay_s = 0.02, car.steering_servo_gain_per_s = 50;
-    for (double rate : {25.0, 40.0, 50.0, 100.0}) {
-      LawSetup setup;
-      setup.car = car;
-      setup.control_period_s = 1.0 / rate;
-      const auto path = tracks::Path::make({{0, 0}, {50, 0}}, false).value();
-      const std::vector<double> speeds{4.0, 4.0};
-      LawLine line(path, speeds, {}, {});
-      setup.line = &line;
-      PurePursuitLaw pp({}, setup);
-      StanleyLaw st({}, setup);
-      StanleyParameters blind;
-      blind.delay_aware = false;
-      StanleyLaw sb(blind, setup);
-      for (double v : {0.5, 1.0, 2.0, 4.0, 6.0, 8.0})
-        std::cout << which << " " << rate << " Hz v " << v << " T " << setup.total_delay_s() << " pp "
-                  << pp.delay_margin_s(v) / setup.total_delay_s() << " stanley " << st.delay_margin_s(v) / setup.total_delay_s()
-                  << " blind " << sb.delay_margin_s(v) / setup.total_delay_s() << "\n";
+namespace {
+
+std::vector<Vec2> straight() { return {{-10.0, 0.0}, {4000.0, 0.0}}; }
+
+/// Whether the real law in a closed loop with a kinematic car comes back to a straight line from 5 mm beside it, when commands
+/// take `total_s` from command to wheel while the law counts on `setup`.
+template <class Law>
+bool comes_back(const typename Law::Parameters& p, const LawSetup& believed, const LawBench& bench, double v) {
+  LawSetup setup = believed;
+  setup.line = &bench.line;
+  Law law(p, setup);
+  toy::ServoCar body{bench.setup.car, {0.0, 0.005, 0.0}, v, 0.0};
+  toy::LawLoop loop(bench, law, body, v);
+  double early = 0.0;
+  double late = 0.0;
+  const int ticks = static_cast<int>(8.0 / bench.setup.control_period_s);
+  for (int k = 0; k < ticks; ++k) {
+    const double d = std::abs(loop.tick());
+    if (k < ticks / 4) early = std::max(early, d);
+    if (k > 3 * ticks / 4) late = std::max(late, d);
+  }
+  return late < 0.5 * early;
+}
+
+}  // namespace
+
+TEST_CASE("pure pursuit of a kinematic car bears 0.52 lookaheads of time: the closed form") {
+  CarParameters car = toy::car();
+  car.steering_servo_gain_per_s = 1000.0;
+  for (const double reach : {0.8, 1.5, 3.0}) {
+    for (const double v : {1.0, 4.0}) {
+      const double gain = 2.0 * car.wheelbase_m / reach;
+      const double delay = longest_delay_s({gain / reach, gain, 0.0, 0.0}, car, v, 0.005);
+      // Cross-over at 2.197 v / Ld, phase margin 65.5 degrees.
+      CHECK(std::abs(delay - 0.5204 * reach / v) < 0.02 * reach / v);
     }
   }
+}
+
+TEST_CASE("a loop that even without transport delay does not settle bears none, one that always does at most two seconds") {
+  CarParameters car = toy::car();
+  CHECK(longest_delay_s({-1.0, -1.0, 0.0, 0.0}, car, 2.0, 0.025) == 0.0);
+  CHECK(longest_delay_s({200.0, 0.1, 0.0, 0.0}, car, 4.0, 0.04) == 0.0);
+  CHECK(longest_delay_s({0.01, 0.05, 0.0, 0.0}, car, 0.2, 0.025) == 2.0);
+}
+
+TEST_CASE("tyres that build up their force slowly cost delay margin") {
+  CarParameters car = toy::car();
+  const LinearFeedback law{0.5, 0.6, 0.0, 0.0};
+  const double kinematic = longest_delay_s(law, car, 4.0, 0.02);
+  car.cog_front_fraction = 0.48, car.surface_friction = 1.0, car.cornering_stiffness_front = 4.7, car.cornering_stiffness_rear = 5.5;
+  CHECK(longest_delay_s(law, car, 4.0, 0.02) < 0.95 * kinematic);
+}
+
+TEST_CASE("the stated margin is that of the law itself in a closed loop, for each rate and delay") {
+  for (const double rate : {25.0, 50.0, 100.0}) {
+    for (const double transport : {0.0, 0.02, 0.06, 0.1}) {
+      CarParameters car = toy::car();
+      car.steering_delay_s = transport;
+      const LawBench believed(straight(), false, car, rate);
+      for (const double v : {2.0, 4.0}) {
+        CAPTURE(rate);
+        CAPTURE(transport);
+        CAPTURE(v);
+        const auto check = [&](auto& law, const auto& parameters) {
+          using Law = std::decay_t<decltype(law)>;
+          const double longest = law.delay_margin_s(v);
+          const double rest = believed.setup.total_delay_s() - transport;
+          for (const double share : {0.85, 1.15}) {
+            CarParameters real = car;
+            real.steering_delay_s = std::max(0.0, share * longest - rest);
+            if (share > 1.0 && real.steering_delay_s == 0.0) continue;
+            const LawBench bench(straight(), false, real, rate);
+            CAPTURE(share);
+            CHECK(comes_back<Law>(parameters, believed.setup, bench, v) == (share < 1.0));
+          }
+        };
+        PurePursuitLaw pursuit({}, believed.setup);
+        check(pursuit, PurePursuitParameters{});
+        const StanleyParameters blind{.delay_aware = false};
+        StanleyLaw stanley(blind, believed.setup);
+        if (stanley.delay_margin_s(v) > 0.0) check(stanley, blind);
+      }
+    }
+  }
+}
+
+TEST_CASE("every law has 1.5 of margin with its own parameters at 25, 50 and 100 Hz and delays up to 100 ms") {
+  SteeringTable table{{1.0}, {0.0, 1.0}, {0.0, 0.0}, {1e9}};
+  for (const double rate : {25.0, 50.0, 100.0}) {
+    for (const double transport : {0.0, 0.02, 0.06, 0.1}) {
+      CarParameters car = toy::car();
+      car.steering_delay_s = transport;
+      LawBench bench(straight(), false, car, rate);
+      bench.setup.table = &table;
+      CAPTURE(rate);
+      CAPTURE(transport);
+      CHECK(stability_margin(PurePursuitLaw({}, bench.setup), bench.setup).value >= 1.45);
+      CHECK(stability_margin(MapLaw({}, bench.setup), bench.setup).value >= 1.45);
+      CHECK(stability_margin(StanleyLaw({}, bench.setup), bench.setup).value >= 1.45);
+    }
+  }
+}
+
+TEST_CASE("a gain that was tuned without delays is found unstable with them") {
+  CarParameters car = toy::car();
+  car.steering_delay_s = 0.02;
+  const StanleyParameters published{
+      .gain_per_s = 7.0, .softening_mps = 0.05, .heading_gain = 1.0, .heading_delays = 0.0, .delay_aware = false};
+  LawBench fast(straight(), false, car, 100.0, 8.0);
+  LawBench slow(straight(), false, car, 25.0, 8.0);
+  const double at_100 = stability_margin(StanleyLaw(published, fast.setup), fast.setup).value;
+  const double at_25 = stability_margin(StanleyLaw(published, slow.setup), slow.setup).value;
+  CHECK(at_25 < 1.0);
+  CHECK(at_100 < 1.5);
+  CHECK(at_25 < at_100);
 }

@@ -62,9 +62,12 @@ double StanleyLaw::steer(const LawInput& in) {
   const double turn = std::clamp(car_.wheelbase_m * kappa, -0.9, 0.9);
   const double lateral_accel = v * v * kappa;
   const double steady_steering = math::atan(turn) + understeer_s2_per_m_ * lateral_accel;
-  const double steady_heading = math::asin(turn) - rear_slip_s2_per_m_ * lateral_accel;
+  const double rear_slip = rear_slip_s2_per_m_ * lateral_accel;
+  const double steady_heading = math::asin(turn) - rear_slip;
+  const double steady_lateral = car_.wheelbase_m * (rear_slip - 0.5 * turn);
   const double heading = wrap_angle(path.heading_rad - yaw);
-  return steady_steering + heading_gain(v) * (heading - steady_heading) - math::atan2(p_.gain_per_s * lateral, p_.softening_mps + v) -
+  return steady_steering + heading_gain(v) * (heading - steady_heading) -
+         math::atan2(p_.gain_per_s * (lateral - steady_lateral), p_.softening_mps + v) -
          p_.yaw_damping_s * (then.yaw_rate_radps - v * kappa);
 }
 

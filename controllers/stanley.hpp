@@ -2,13 +2,14 @@
 // The steering law `stanley` (G. Hoffmann, C. Tomlin, M. Montemerlo, S. Thrun, "Autonomous automobile trajectory tracking for
 // off-road driving", ACC 2007), at the front axle:
 //
-//   delta = delta_path + k_h (theta - theta_path) - atan2(k d_f, v_soft + v) - k_r (r - v kappa)
+//   delta = delta_path + k_h (theta - theta_path) - atan2(k (d_f - d_path), v_soft + v) - k_r (r - v kappa)
 //
 // d_f: distance of the front axle from the line, left positive; theta: heading of the line there against that of the car. In a
-// steady turn the car needs and has, by the linear single-track model,
+// steady turn with base_link on the line the car needs and has, by the linear single-track model,
 //
-//   delta_path = atan(L kappa) + K v^2 kappa          (K: understeer)
-//   theta_path = asin(L kappa) - v^2 kappa / (mu g C_r)
+//   delta_path = atan(L kappa) + K v^2 kappa             (K: understeer)
+//   theta_path = asin(L kappa) - alpha_r,  alpha_r = v^2 kappa / (mu g C_r)
+//   d_path     = L alpha_r - L^2 kappa / 2
 //
 // so that it turns without a steady error. Two things keep it stable with delays. It looks at the place where the car will be when
 // the command arrives (prediction.hpp). And the heading gain, whose loop has a bandwidth of k_h v / L, is lowered with speed:
