@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controllers/stability.hpp"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -39,34 +37,6 @@ bool comes_back(const typename Law::Parameters& p, const LawSetup& believed, con
 }
 
 }  // namespace
-
-TEST_CASE("pure pursuit of a kinematic car bears 0.52 lookaheads of time: the closed form") {
-  CarParameters car = toy::car();
-  car.steering_servo_gain_per_s = 1000.0;
-  for (const double reach : {0.8, 1.5, 3.0}) {
-    for (const double v : {1.0, 4.0}) {
-      const double gain = 2.0 * car.wheelbase_m / reach;
-      const double delay = longest_delay_s({gain / reach, gain, 0.0, 0.0}, car, v, 0.005);
-      // Cross-over at 2.197 v / Ld, phase margin 65.5 degrees.
-      CHECK(std::abs(delay - 0.5204 * reach / v) < 0.02 * reach / v);
-    }
-  }
-}
-
-TEST_CASE("a loop that even without transport delay does not settle bears none, one that always does at most two seconds") {
-  CarParameters car = toy::car();
-  CHECK(longest_delay_s({-1.0, -1.0, 0.0, 0.0}, car, 2.0, 0.025) == 0.0);
-  CHECK(longest_delay_s({200.0, 0.1, 0.0, 0.0}, car, 4.0, 0.04) == 0.0);
-  CHECK(longest_delay_s({0.01, 0.05, 0.0, 0.0}, car, 0.2, 0.025) == 2.0);
-}
-
-TEST_CASE("tyres that build up their force slowly cost delay margin") {
-  CarParameters car = toy::car();
-  const LinearFeedback law{0.5, 0.6, 0.0, 0.0};
-  const double kinematic = longest_delay_s(law, car, 4.0, 0.02);
-  car.cog_front_fraction = 0.48, car.surface_friction = 1.0, car.cornering_stiffness_front = 4.7, car.cornering_stiffness_rear = 5.5;
-  CHECK(longest_delay_s(law, car, 4.0, 0.02) < 0.95 * kinematic);
-}
 
 TEST_CASE("the stated margin is that of the law itself in a closed loop, for each rate and delay") {
   for (const double rate : {25.0, 50.0, 100.0}) {

@@ -92,7 +92,8 @@ double MapLaw::delay_margin_s(double speed_mps) const {
   constexpr double kSmall_per_m = 1e-3;
   const double reach = lookahead_.distance_m(speed_mps, 0.0);
   const double per_curvature = steady_steering(*table_, car_.wheelbase_m, speed_mps, kSmall_per_m) / kSmall_per_m;
-  return longest_delay_s({2.0 * per_curvature / (reach * reach), 2.0 * per_curvature / reach, 0.0, 0.0}, car_, speed_mps, period_s_);
+  const FeedbackGains gains{.lateral = 2.0 * per_curvature / (reach * reach), .heading = 2.0 * per_curvature / reach};
+  return controllers::delay_margin_s(gains, car_, speed_mps, period_s_);
 }
 
 }  // namespace pitwall::controllers

@@ -39,7 +39,7 @@ double PurePursuitLaw::delay_margin_s(double speed_mps) const {
   // Near the line: kappa = -2 (d + Ld e) / Ld^2.
   const double reach = lookahead_.distance_m(speed_mps, 0.0);
   const double gain = 2.0 * car_.wheelbase_m / reach;
-  return longest_delay_s({gain / reach, gain, 0.0, 0.0}, car_, speed_mps, period_s_);
+  return controllers::delay_margin_s({.lateral = gain / reach, .heading = gain}, car_, speed_mps, period_s_);
 }
 
 }  // namespace pitwall::controllers

@@ -74,8 +74,8 @@ double StanleyLaw::steer(const LawInput& in) {
 double StanleyLaw::delay_margin_s(double speed_mps) const {
   const double per_m = p_.gain_per_s / (p_.softening_mps + speed_mps);
   // The front axle is L ahead: d_f = d + L e.
-  const LinearFeedback law{per_m, heading_gain(speed_mps) + per_m * car_.wheelbase_m, p_.yaw_damping_s, ahead_s_};
-  return longest_delay_s(law, car_, speed_mps, period_s_);
+  const FeedbackGains gains{.lateral = per_m, .heading = heading_gain(speed_mps) + per_m * car_.wheelbase_m, .yaw_rate = p_.yaw_damping_s};
+  return controllers::delay_margin_s(gains, car_, speed_mps, period_s_, ahead_s_);
 }
 
 }  // namespace pitwall::controllers
