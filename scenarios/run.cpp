@@ -235,10 +235,19 @@ Result<sim::World> assemble(const ResolvedRun& run) {
   return world;
 }
 
+const tracks::Path& followed_path(const ResolvedRun& run) { return followed_line(run).path; }
+
 Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>& interrupted) {
+  return run_scenario(run, interrupted, {});
+}
+
+Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>& interrupted, const RunHooks& hooks) {
   Result<sim::World> made = assemble(run);
   if (!made) return made.error();
   sim::World& world = *made;
+  if (hooks.begin) {
+    if (const Status begun = hooks.begin(world); !begun) return begun.error();
+  }
   const tracks::Path& line = followed_line(run).path;
   Outcome outcome;
   describe(run, line, tracks::speed_profile(line, run.scenario.speed), outcome);
@@ -259,6 +268,10 @@ Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>
     world.step();
     metrics.after_step(world);
     judge.look(world);
+    if (hooks.after_step) hooks.after_step(world);
+  }
+  if (hooks.end) {
+    if (const Status done = hooks.end(world); !done) return done.error();
   }
   metrics.report(world, outcome);
   report(world, outcome);
