@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // golden: plays recordings into a mapping system and compares what it makes with golden graphs and trajectories.
+#include "recording/golden.hpp"
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -13,7 +15,6 @@
 #include "core/files.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
-#include "recording/golden.hpp"
 
 namespace {
 

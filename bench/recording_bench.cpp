@@ -26,8 +26,8 @@ constexpr std::uint64_t kBytes = std::uint64_t{256} << 20;
 class Bag {
  public:
   Bag(Compression compression, std::size_t message_bytes) {
-    folder_ = fs::temp_directory_path() / ("pitwall_bench_" + std::to_string(::getpid()) + "_" + std::to_string(message_bytes) +
-                                           (compression == Compression::kZstd ? "z" : ""));
+    static int count = 0;
+    folder_ = fs::temp_directory_path() / ("pitwall_bench_" + std::to_string(::getpid()) + "_" + std::to_string(count++));
     WriteOptions options;
     options.compression = compression;
     auto writer = BagWriter::create(folder_, options);
