@@ -21,7 +21,7 @@
 #include "scenarios/f1tenth_laps.hpp"
 #include "scenarios/law_comparison.hpp"
 #include "scenarios/measured_car.hpp"
-#include "scenarios/record.hpp"
+#include "scenarios/replay_run.hpp"
 #include "scenarios/report.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/runner.hpp"
@@ -166,7 +166,7 @@ scenarios::RunOne runner(const Arguments& arguments, const std::vector<scenarios
   return [&runs, folder = std::filesystem::path(arguments.record), host = std::string(host.data())](const scenarios::ResolvedRun& run,
                                                                                                     const std::function<bool()>& stop) {
     const auto index = static_cast<std::size_t>(&run - runs.data());
-    return scenarios::run_recorded(run, {folder / name_of(run, index), host}, stop);
+    return scenarios::run_verified(run, {folder / name_of(run, index), host}, stop);
   };
 }
 
@@ -311,7 +311,8 @@ void add_options(CLI::App& app, Arguments& arguments, Choices& choices) {
   app.add_option("--junit", arguments.junit, "write a JUnit XML report here");
   app.add_option("--resolved", arguments.resolved,
                  "folder for the resolved scenarios (default: beside --output, else run_validation.resolved)");
-  app.add_option("--record", arguments.record, "record each run into a folder of its own below this one");
+  app.add_option("--record", arguments.record,
+                 "record each run into a folder of its own below this one, and verify that it replays to the bit");
   app.add_flag("--quick", options.quick, "only the first track");
   app.add_flag("--no-centering", options.no_centering, "gap_follow without corridor centring (for measurements)");
   app.add_option("--fidelity", choices.fidelity, "legacy, plant or car (default car)");

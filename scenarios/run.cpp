@@ -210,10 +210,23 @@ void report(const sim::World& world, Outcome& outcome) {
 
 }  // namespace
 
-Result<sim::World> assemble(const ResolvedRun& run) {
-  const tracks::Path& line = followed_line(run).path;
+Result<std::vector<std::unique_ptr<Controller>>> make_controllers(const ResolvedRun& run) {
   controllers::LineToFollow to_follow = line_to_follow(run);
   if (const Status given = give_steering_table(run, to_follow); !given) return given.error();
+  std::vector<std::unique_ptr<Controller>> made;
+  for (const CarSpec& car : run.cars) {
+    Result<std::unique_ptr<Controller>> controller =
+        controllers::make(car.controller, parameters_of(run.scenario, car.controller), run.parameters, &to_follow);
+    if (!controller) return Error{run.scenario.id + ", car '" + car.name + "': " + controller.error().message};
+    made.push_back(*std::move(controller));
+  }
+  return made;
+}
+
+Result<sim::World> assemble(const ResolvedRun& run) {
+  const tracks::Path& line = followed_line(run).path;
+  Result<std::vector<std::unique_ptr<Controller>>> controllers = make_controllers(run);
+  if (!controllers) return controllers.error();
   std::vector<sim::CarSetup> setups;
   for (const CarSpec& car : run.cars) {
     sim::CarSetup setup;
@@ -221,10 +234,7 @@ Result<sim::World> assemble(const ResolvedRun& run) {
     setup.parameters = run.parameters;
     setup.plant = plant::Options::of(run.scenario.fidelity);
     setup.sensors = sim::SensorSettings::of(setup.parameters, run.scenario.fidelity == plant::Fidelity::kCar && car.sensing_errors);
-    Result<std::unique_ptr<Controller>> controller =
-        controllers::make(car.controller, parameters_of(run.scenario, car.controller), setup.parameters, &to_follow);
-    if (!controller) return Error{run.scenario.id + ", car '" + car.name + "': " + controller.error().message};
-    setup.controller = *std::move(controller);
+    setup.controller = std::move((*controllers)[setups.size()]);
     setup.start = start_pose(line, car);
     setup.start_speed_mps = car.start_speed_mps;
     setups.push_back(std::move(setup));

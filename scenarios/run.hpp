@@ -4,13 +4,19 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <vector>
 
+#include "core/controller.hpp"
 #include "core/result.hpp"
 #include "scenarios/outcome.hpp"
 #include "scenarios/resolve.hpp"
 #include "sim/world.hpp"
 
 namespace pitwall::scenarios {
+
+/// The controller of each car, as made, for a world or for a replay.
+Result<std::vector<std::unique_ptr<Controller>>> make_controllers(const ResolvedRun& run);
 
 /// The world of a run at t = 0. Bad combinations (a start pose in a wall, parameters out of range) are errors.
 Result<sim::World> assemble(const ResolvedRun& run);
