@@ -20,7 +20,7 @@ set(PITWALL_MAY_USE_tests ${PITWALL_FOLDERS})
 set(PITWALL_MAY_USE_bench ${PITWALL_FOLDERS})
 
 # Third-party libraries stay in the .cpp files of the folders named here (Eigen, header-only, may be anywhere).
-set(PITWALL_THIRD_PARTY spdlog/ yaml-cpp/ box2d/ png.h opencv2/ ceres/ nanoflann nlohmann/ CLI/ sqlite3.h)
+set(PITWALL_THIRD_PARTY spdlog/ yaml-cpp/ box2d/ png.h opencv2/ ceres/ nanoflann nlohmann/ CLI/ sqlite3.h hwy/)
 set(PITWALL_HOME_OF_spdlog/ core)
 set(PITWALL_HOME_OF_yaml-cpp/ core recording)
 set(PITWALL_HOME_OF_box2d/ sim)
@@ -31,6 +31,7 @@ set(PITWALL_HOME_OF_nanoflann localization tracks)
 set(PITWALL_HOME_OF_nlohmann/ scenarios recording analysis report onboard)
 set(PITWALL_HOME_OF_CLI/ "")
 set(PITWALL_HOME_OF_sqlite3.h recording)
+set(PITWALL_HOME_OF_hwy/ core sim tracks)
 
 # A run is a function of its resolved scenario: these folders may not ask the machine for anything.
 set(PITWALL_DETERMINISTIC core plant tracks sim controllers scenarios)

@@ -8,68 +8,27 @@
 
 #include "core/check.hpp"
 #include "core/math.hpp"
+#include "core/rng.hpp"
 
 namespace pitwall::sim {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr float kTooNear = std::numeric_limits<float>::quiet_NaN();
 // A hair of a beam spacing: which beams are tried is no part of the answer, only its cost.
 constexpr double kSpanSlack_rad = 1e-6;
 // The same of a step: a beam on its very end belongs to it, however its time rounds.
 constexpr double kStepSlack = 1e-9;
 // The mount turns about base_link within a step, which bends the sensor's way by less than this.
 constexpr double kBend_m = 1e-3;
-// Neighbours whose ranges part by more, and by more than the ranges beside them do, see an edge.
-constexpr double kEdge_m = 0.2;
-constexpr double kEdgeOverSlope = 3.0;
-// The slope of a wall is taken over this many beams to either side, which cells of 5 cm do not hide.
-constexpr std::size_t kSlopeBeams = 8;
-constexpr double kLeastShare = 0.05;
-constexpr double kFlat_m = 0.1;
-
-std::string stream(std::string_view car_name, std::string_view sensor) { return std::string(car_name) + "/" + std::string(sensor); }
 
 Pose2 true_mount(const Pose2& nominal, const LidarSettings& settings, std::uint64_t seed, std::string_view car_name) {
-  const Rng draw(seed, stream(car_name, "lidar_mount"));
+  const Rng draw(seed, std::string(car_name) + "/lidar_mount");
   const auto xy = draw.normal_pair(0, 0);
   return {nominal.x + settings.mount_error_m * xy[0], nominal.y + settings.mount_error_m * xy[1],
           nominal.yaw + settings.mount_error_rad * draw.normal(0, 1)};
 }
 
 }  // namespace
-
-void BlindSector::fields(FieldVisitor& f) {
-  f.number("centre_rad", centre_rad, {"rad", -math::kPi, math::kPi, "middle, to the left of ahead"});
-  f.number("width_rad", width_rad, {"rad", 0.0, 2.0 * math::kPi, "full width; 0: none"});
-}
-
-void LidarSettings::fields(FieldVisitor& f) {
-  f.flag("enabled", enabled, "whether there are scans");
-  f.number("period_s", period_s, {"s", 1e-4, 10.0, "first beam to first beam of the next scan"});
-  f.number("latency_s", latency_s, {"s", 0.0, 10.0, "first beam to arrival, never before the last beam"});
-  f.integer("beams", beams, {"", 2, 100000, "beams of one scan"});
-  f.number("fov_rad", fov_rad, {"rad", 0.01, 2.0 * math::kPi, "first to last beam"});
-  f.number("range_min_m", range_min_m, {"m", 0.0, 10.0, "shortest range that can be measured"});
-  f.number("range_max_m", range_max_m, {"m", 0.1, 1000.0, "longest range that can be measured"});
-  f.flag("sweep", sweep, "beams leave one after the other; else all at the stamp");
-  f.number("resolution_m", resolution_m, {"m", 0.0, 0.1, "step of a range; 0: none"});
-  f.number("noise_std_m", noise_std_m, {"m", 0.0, 1.0, "range noise; 0: none"});
-  f.number("dropout_rate", dropout_rate, {"", 0.0, 1.0, "beams that return nothing, at random; 0: none"});
-  f.number("grazing_dropout", grazing_dropout, {"", 0.0, 1.0, "beams that return nothing at 90 degrees of incidence; 0: none"});
-  f.number("grazing_from_rad", grazing_from_rad, {"rad", 0.1, 1.55, "incidence from which beams are lost"});
-  f.number("mixed_pixel_rate", mixed_pixel_rate, {"", 0.0, 1.0, "edges at which a beam reads a range between the two; 0: none"});
-  f.number("mount_error_m", mount_error_m, {"m", 0.0, 0.1, "of x and y of the mount, drawn once a run; 0: none"});
-  f.number("mount_error_rad", mount_error_rad, {"rad", 0.0, 0.2, "of its yaw; 0: none"});
-  f.nested("blind_1", blind[0]);
-  f.nested("blind_2", blind[1]);
-}
-
-double LidarSettings::time_increment_s() const {
-  return sweep ? period_s * fov_rad / (2.0 * math::kPi) / static_cast<double>(beams - 1) : 0.0;
-}
-
-Duration LidarSettings::sweep_time() const { return from_seconds(time_increment_s() * static_cast<double>(beams - 1)); }
 
 double ray_to_rectangle(Vec2 origin_map, Vec2 direction_map, const SeenCar& car) {
   const Vec2 ahead = unit_vector(car.T_map_base.yaw);
@@ -100,13 +59,9 @@ Lidar::Lidar(std::shared_ptr<const tracks::RayCaster> rays, const LidarSettings&
       settings_(settings),
       T_base_lidar_(true_mount(T_base_lidar, settings, seed, car_name)),
       fan_(-0.5 * settings.fov_rad, 0.5 * settings.fov_rad, static_cast<int>(settings.beams)),
-      noise_(seed, stream(car_name, "lidar")),
-      dropout_(seed, stream(car_name, "lidar_dropout")),
-      grazing_(seed, stream(car_name, "lidar_grazing")),
-      mixed_(seed, stream(car_name, "lidar_mixed")),
+      errors_(settings, seed, car_name),
       true_ranges_(static_cast<std::size_t>(settings.beams), kInfinity),
       ranges_(true_ranges_),
-      read_(true_ranges_),
       fractions_(true_ranges_.size(), 0.0) {}
 
 LaserScan Lidar::blank() const {
@@ -125,9 +80,8 @@ LaserScan Lidar::blank() const {
 
 void Lidar::reset() {
   std::fill(true_ranges_.begin(), true_ranges_.end(), kInfinity);
-  dropped_beams_ = 0;
+  errors_.reset();
   scan_ = nullptr;
-  cover_ = {};
 }
 
 void Lidar::measure(std::uint64_t sample, const Pose2& T_map_base, std::span<const SeenCar> others, LaserScan& scan) {
@@ -241,97 +195,8 @@ void Lidar::see_between(const SeenCar& car, const Pose2& T_map_sensor, double fr
 }
 
 void Lidar::finish(std::uint64_t sample, LaserScan& scan) {
-  PITWALL_CHECK(scan.ranges.size() == ranges_.size(), scan.ranges.size());
   std::swap(true_ranges_, ranges_);
-  std::copy(true_ranges_.begin(), true_ranges_.end(), read_.begin());
-  if (settings_.mixed_pixel_rate > 0.0) mix_pixels(sample);
-  write_ranges(sample, scan);
-  if (settings_.dropout_rate > 0.0) drop_at_random(sample, scan);
-  if (settings_.grazing_dropout > 0.0) drop_grazing(sample, scan);
-  for (const BlindSector& sector : settings_.blind) blind(sector, scan);
-  blind(cover_, scan);
-}
-
-// The spot of a beam has a size: at an edge it may fall on both sides, and the echoes blend.
-void Lidar::mix_pixels(std::uint64_t sample) {
-  const std::vector<double>& r = true_ranges_;
-  for (std::size_t i = 1; i + 2 < r.size(); ++i) {
-    const double step = std::abs(r[i + 1] - r[i]);
-    if (!(step > kEdge_m) || !(std::max(r[i], r[i + 1]) <= settings_.range_max_m)) continue;
-    const double beside = std::max(std::abs(r[i] - r[i - 1]), std::abs(r[i + 2] - r[i + 1]));
-    if (!(step > kEdgeOverSlope * beside)) continue;
-    const double u = mixed_.uniform(sample, static_cast<std::uint32_t>(i));
-    if (u >= settings_.mixed_pixel_rate) continue;
-    const std::size_t far = r[i + 1] > r[i] ? i + 1 : i;
-    read_[far] = std::min(r[i], r[i + 1]) + step * (u / settings_.mixed_pixel_rate);
-  }
-}
-
-void Lidar::write_ranges(std::uint64_t sample, LaserScan& scan) const {
-  const double step = settings_.resolution_m;
-  const auto reading = [&](double range, double noise) {
-    if (!(range <= settings_.range_max_m)) return std::numeric_limits<float>::infinity();
-    if (range < settings_.range_min_m) return kTooNear;
-    double measured = range + noise;
-    if (step > 0.0) measured = std::floor(measured / step + 0.5) * step;
-    return std::clamp(static_cast<float>(measured), scan.range_min, scan.range_max);
-  };
-  const std::size_t n = read_.size();
-  if (settings_.noise_std_m <= 0.0) {
-    for (std::size_t i = 0; i < n; ++i) scan.ranges[i] = reading(read_[i], 0.0);
-    return;
-  }
-  // Two beams share one block of the generator: half the cost.
-  for (std::size_t i = 0; i < n; i += 2) {
-    const auto normal = noise_.normal_pair(sample, static_cast<std::uint32_t>(i / 2));
-    scan.ranges[i] = reading(read_[i], settings_.noise_std_m * normal[0]);
-    if (i + 1 < n) scan.ranges[i + 1] = reading(read_[i + 1], settings_.noise_std_m * normal[1]);
-  }
-}
-
-void Lidar::drop_at_random(std::uint64_t sample, LaserScan& scan) {
-  // From one lost beam to the next the distance is geometric: as many draws as losses rather than one per beam.
-  const double log_kept = math::log(1.0 - settings_.dropout_rate);
-  double beam = -1.0;
-  for (std::uint32_t draw = 0;; ++draw) {
-    beam += 1.0 + std::floor(math::log(1.0 - dropout_.uniform(sample, draw)) / log_kept);
-    if (!(beam < static_cast<double>(scan.ranges.size()))) break;
-    scan.ranges[static_cast<std::size_t>(beam)] = std::numeric_limits<float>::infinity();
-    ++dropped_beams_;
-  }
-}
-
-// The wall at a beam is the chord between what beams to both sides see, where the beam's own point lies on it.
-void Lidar::drop_grazing(std::uint64_t sample, LaserScan& scan) {
-  const std::vector<double>& r = true_ranges_;
-  const auto [s, c] = math::sincos(static_cast<double>(kSlopeBeams) * fan_.angle_increment_rad);
-  const double tan_from = math::tan(settings_.grazing_from_rad);
-  const double span = 0.5 * math::kPi - settings_.grazing_from_rad;
-  for (std::size_t i = kSlopeBeams; i + kSlopeBeams < r.size(); ++i) {
-    const double near = r[i - kSlopeBeams];
-    const double far = r[i + kSlopeBeams];
-    const double along = std::abs(c * (far - near));
-    const double across = s * (far + near);
-    if (!(along > tan_from * across) || !(along < kInfinity)) continue;
-    // Not the edge of something: the point lies between both, away from either, and near the chord.
-    const double share = (r[i] - near) / (far - near);
-    if (!(share > kLeastShare && share < 1.0 - kLeastShare)) continue;
-    const double off = (c * (far - near)) * (s * near) - across * (r[i] - c * near);
-    if (!(std::abs(off) < kFlat_m * std::sqrt(along * along + across * across))) continue;
-    const double incidence = math::atan2(along, across);
-    const double lost = settings_.grazing_dropout * (incidence - settings_.grazing_from_rad) / span;
-    if (grazing_.uniform(sample, static_cast<std::uint32_t>(i)) >= lost) continue;
-    scan.ranges[i] = std::numeric_limits<float>::infinity();
-    ++dropped_beams_;
-  }
-}
-
-void Lidar::blind(const BlindSector& sector, LaserScan& scan) const {
-  if (sector.width_rad <= 0.0) return;
-  for (std::size_t i = 0; i < scan.ranges.size(); ++i) {
-    const double angle = fan_.angle_min_rad + static_cast<double>(i) * fan_.angle_increment_rad;
-    if (std::abs(wrap_angle(angle - sector.centre_rad)) <= 0.5 * sector.width_rad) scan.ranges[i] = kTooNear;
-  }
+  errors_.spoil(sample, true_ranges_, scan.ranges);
 }
 
 }  // namespace pitwall::sim

@@ -47,7 +47,7 @@ if ! command -v aarch64-linux-gnu-g++ >/dev/null || ! command -v qemu-aarch64 >/
   echo "skipped: aarch64, no g++-aarch64-linux-gnu or qemu-user"
 else
   mkdir -p include objects
-  for package in yaml-cpp spdlog fmt box2d CLI eigen3 nlohmann libpng16 png.h pngconf.h pnglibconf.h zlib.h zconf.h; do
+  for package in yaml-cpp spdlog fmt box2d CLI eigen3 nlohmann hwy libpng16 png.h pngconf.h pnglibconf.h zlib.h zconf.h; do
     [[ -e /usr/include/$package ]] && ln -sfn "/usr/include/$package" "include/$package"
   done
   "$bin/trace_hash" >expected_world
@@ -57,7 +57,7 @@ else
       [[ $file == *_test.cpp || $file == *_fuzz.cpp ]] || files+=("$file")
     done
     printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -I{} sh -c \
-      'aarch64-linux-gnu-g++ -std=c++20 '$level' -ffp-contract=off -DEIGEN_DONT_VECTORIZE -DSPDLOG_COMPILED_LIB -DSPDLOG_FMT_EXTERNAL -I"'"$source"'" -isystem include -c {} -o objects/$(echo {} | tr / _)'$level'.o' >log 2>&1 || { cat log; failures=$((failures + 1)); }
+      'aarch64-linux-gnu-g++ -std=c++20 '$level' -ffp-contract=off -DEIGEN_DONT_VECTORIZE -DHWY_COMPILE_ONLY_STATIC -DSPDLOG_COMPILED_LIB -DSPDLOG_FMT_EXTERNAL -I"'"$source"'" -isystem include -c {} -o objects/$(echo {} | tr / _)'$level'.o' >log 2>&1 || { cat log; failures=$((failures + 1)); }
     aarch64-linux-gnu-g++ -static -Wl,--gc-sections,--unresolved-symbols=ignore-all objects/*"$level".o -o "world$level" >log 2>&1 || { cat log; failures=$((failures + 1)); continue; }
     qemu-aarch64 "./world$level" >got_world || true
     if diff expected_world got_world; then echo "same: aarch64 $level"; else echo "DIFFERENT: aarch64 $level"; failures=$((failures + 1)); fi
