@@ -20,9 +20,6 @@ constexpr double kEnd_m = 0.05;
 
 void LineFollowingParameters::fields(FieldVisitor& f) {
   f.number("control_rate_hz", control_rate_hz, {"Hz", 5, 200, "how often a command is given"});
-  f.number("lookahead_gain_s", lookahead_gain_s, {"s", 0, 0.6, "lookahead per speed"});
-  f.number("min_lookahead_m", min_lookahead_m, {"m", 0.2, 3, "lookahead at standstill, and the shortest"});
-  f.number("max_lookahead_m", max_lookahead_m, {"m", 0.5, 5, "longest lookahead that speed asks for"});
   f.number("nearest_window_m", nearest_window_m, {"m", 0.5, 20, "how far from the last place on the line the next one is sought"});
   f.number("max_cross_track_m", max_cross_track_m, {"m", 0.3, 5, "farther from the line than this: stop"});
   f.number("min_speed_mps", min_speed_mps, {"m/s", 0, 3, "floor of the line's speeds; never overrides a ceiling"});
@@ -35,10 +32,6 @@ Status validate(const LineFollowingParameters& p, const LineToFollow* line, doub
   const auto refuse = [&](const std::string& reason) { return Error{std::string(what) + ": " + reason}; };
   if (p.min_speed_mps > max_speed_mps) {
     return refuse("min_speed_mps " + format_exact(p.min_speed_mps) + " must not be above max_speed_mps " + format_exact(max_speed_mps));
-  }
-  if (p.min_lookahead_m > p.max_lookahead_m) {
-    return refuse("min_lookahead_m " + format_exact(p.min_lookahead_m) + " must not be above max_lookahead_m " +
-                  format_exact(p.max_lookahead_m));
   }
   if (line == nullptr || !line->path) return refuse("needs a line to follow");
   const std::size_t n = line->path->size();
@@ -58,13 +51,22 @@ Status validate(const LineFollowingParameters& p, const LineToFollow* line, doub
   return {};
 }
 
+LawSetup law_setup(const CarParameters& car, const LineFollowingParameters& parameters, const CommandParameters& command,
+                   const LawLine& line, const SteeringTable* table) {
+  LawSetup setup;
+  setup.car = car;
+  setup.control_period_s = 1.0 / parameters.control_rate_hz;
+  setup.steering_rate_radps = std::min(command.max_steering_rate_radps, car.steering_rate_max_radps);
+  setup.max_speed_mps = std::min({command.max_speed_mps, car.speed_max_mps, line.fastest_mps()});
+  setup.line = &line;
+  setup.table = table;
+  return setup;
+}
+
 LineDriver::LineDriver(const LineFollowingParameters& parameters, const CarParameters& car, const LineToFollow& line)
     : parameters_(parameters),
       line_(parameters.wall_clearance_m > 0.0 ? keep_clear(line, car.padded_body(), parameters.wall_clearance_m) : line),
-      wheelbase_m_(car.wheelbase_m),
       braking_delay_s_(braking_delay_s(car, 1.0 / parameters.control_rate_hz)),
-      lookahead_{parameters.lookahead_gain_s, parameters.min_lookahead_m, parameters.max_lookahead_m,
-                 steering_delay_s(car, 1.0 / parameters.control_rate_hz)},
       pose_(car),
       tracker_({parameters.nearest_window_m, parameters.max_cross_track_m}) {}
 
@@ -100,6 +102,22 @@ std::optional<LineFix> LineDriver::locate(double shift_m) {
   const double travelled = travelled_m_;
   travelled_m_ = 0.0;
   return tracker_.locate(path(), pose(), travelled, shift_m);
+}
+
+LawInput LineDriver::law_input(Time now, const LineFix& fix, const LineShift& shift, double shift_m) {
+  LawInput in;
+  in.now = now;
+  in.T_map_base = pose();
+  in.speed_mps = speed_mps_;
+  in.wheel_rad = pose_.steering_rad();
+  in.yaw_rate_radps = pose_.yaw_rate_radps(speed_mps_);
+  in.fix = fix;
+  in.shift = shift;
+  in.shift_m = shift_m;
+  in.commanded_rad = pose_.commanded_rad();
+  in.acting_rad = pose_.acting_rad(now);
+  in.queued = pose_.queued(now);
+  return in;
 }
 
 double LineDriver::allowed_speed_mps(double s_m) const {

@@ -6,9 +6,10 @@
 #include <optional>
 #include <string_view>
 
-#include "controllers/line_following.hpp"
+#include "controllers/command_stage.hpp"
 #include "controllers/line_to_follow.hpp"
 #include "controllers/pose_filter.hpp"
+#include "controllers/steering_law.hpp"
 #include "core/controller.hpp"
 #include "core/fields.hpp"
 #include "core/result.hpp"
@@ -18,9 +19,6 @@ namespace pitwall::controllers {
 /// Tuning that all followers of a line share.
 struct LineFollowingParameters {
   double control_rate_hz = 40.0;
-  double lookahead_gain_s = 0.15;
-  double min_lookahead_m = 0.6;
-  double max_lookahead_m = 1.5;
   double nearest_window_m = 2.0;
   double max_cross_track_m = 1.0;
   double min_speed_mps = 0.5;      ///< floor of the profile; never above a curvature, safety or end-of-path ceiling
@@ -29,10 +27,14 @@ struct LineFollowingParameters {
   void fields(FieldVisitor& f);
 };
 
-/// The start-up checks: a line with one finite speed per point, min_speed <= max_speed, min_lookahead <= max_lookahead.
+/// The start-up checks: a line with one finite speed per point, min_speed <= max_speed.
 Status validate(const LineFollowingParameters& parameters, const LineToFollow* line, double max_speed_mps, std::string_view what);
 
-/// Where the car is on its line, how to steer back to it, and how fast it may be there.
+/// What a law is made for, when its commands go through a command stage of these parameters.
+LawSetup law_setup(const CarParameters& car, const LineFollowingParameters& parameters, const CommandParameters& command,
+                   const LawLine& line, const SteeringTable* table);
+
+/// Where the car is on its line, and how fast it may be there.
 class LineDriver {
  public:
   LineDriver(const LineFollowingParameters& parameters, const CarParameters& car, const LineToFollow& line);
@@ -45,13 +47,10 @@ class LineDriver {
 
   /// The place on the line, `shift_m` to its left on purpose; nothing: off the line.
   std::optional<LineFix> locate(double shift_m);
-  /// Pure pursuit of the line shifted by `offset_m(s)`: steering angle in rad, not yet limited.
-  template <class Offset>
-  [[nodiscard]] double pursue(const LineFix& fix, double shift_m, const Offset& offset_m) const {
-    const double reach = lookahead_.distance_m(speed_mps_, fix.on_line.lateral_m - shift_m);
-    const Target target = lookahead_target(path(), pose().position(), fix.on_line.s_m, reach, offset_m);
-    return steering_for(pursuit_curvature(pose(), target.point), wheelbase_m_);
-  }
+  /// What a steering law is told at `now`, for a car at `fix` that follows the line shifted by `shift`
+  /// (`shift_m` here). Valid until the next
+  /// sense() or commanded().
+  [[nodiscard]] LawInput law_input(Time now, const LineFix& fix, const LineShift& shift, double shift_m);
   /// Speed that the line allows at s, in time for the brakes to answer; 0 at the end of an open path. m/s.
   [[nodiscard]] double allowed_speed_mps(double s_m) const;
   /// Whether an open path ends here.
@@ -68,9 +67,7 @@ class LineDriver {
  private:
   LineFollowingParameters parameters_;
   LineToFollow line_;
-  double wheelbase_m_;
   double braking_delay_s_;
-  Lookahead lookahead_;
   PoseFilter pose_;
   LineTracker tracker_;
   double speed_mps_ = 0.0;

@@ -18,6 +18,7 @@ void LineFollowerParameters::fields(FieldVisitor& f) {
   watchdogs.fields(f);
   command.fields(f, kRanges);
   line.fields(f);
+  pursuit.fields(f);
   f.nested("detection", detection);
   f.number("speed_mps", speed_mps, {"m/s", 0, 6, "commanded speed; the line's own speeds and the command stage bound it"});
   f.number("reserve_m", reserve_m, {"m", 0, 3, "left free in front when it has stopped"});
@@ -29,6 +30,7 @@ Status validate(const LineFollowerParameters& p, const CarParameters& car, const
   constexpr std::string_view kWhat = "line_follower";
   if (const Status status = check_fields(kWhat, p); !status) return status;
   if (const Status status = validate(SafetyParameters{}, car, kWhat); !status) return status;
+  if (const Status status = validate(p.pursuit, LawSetup{}, kWhat); !status) return status;
   return validate(p.line, line, p.command.max_speed_mps, kWhat);
 }
 
@@ -37,6 +39,8 @@ LineFollower::LineFollower(const LineFollowerParameters& parameters, const CarPa
       car_(car),
       response_s_(car.lidar_delay_s + braking_delay_s(car, 1.0 / parameters.line.control_rate_hz)),
       driver_(parameters.line, car, line),
+      law_line_(driver_.path(), driver_.line().speed_mps, {}, {}),
+      law_(parameters.pursuit, law_setup(car, parameters.line, parameters.command, law_line_, nullptr)),
       watchdogs_(parameters.watchdogs, {.scan = true, .odometry = true, .pose = true}),
       stage_(parameters.command, car),
       scan_(car),
@@ -92,7 +96,7 @@ Command LineFollower::decide(const Observation& obs) {
   if (driver_.at_end(fix_->on_line.s_m)) return stage_.stop(obs.now, Reason::kEndOfPath, Layer::kLaw);
 
   Desired desired;
-  desired.steering_rad = driver_.pursue(*fix_, 0.0, OnTheLine{});
+  desired.steering_rad = law_.steer(driver_.law_input(obs.now, *fix_, {}, 0.0));
   desired.speed_mps = std::min(p_.speed_mps, driver_.allowed_speed_mps(fix_->on_line.s_m));
   const double room = free_ahead_m(obs, stage_.within_locks(desired.steering_rad)) - p_.reserve_m;
   desired.hard_cap_mps = stopping_speed_mps(room, p_.brake_decel_mps2, response_s_);

@@ -14,6 +14,7 @@
 #include "controllers/command_stage.hpp"
 #include "controllers/line_driver.hpp"
 #include "controllers/opponents.hpp"
+#include "controllers/pure_pursuit.hpp"
 #include "controllers/scan_view.hpp"
 #include "controllers/watchdogs.hpp"
 #include "core/controller.hpp"
@@ -25,6 +26,7 @@ struct LineFollowerParameters {
   WatchdogParameters watchdogs;
   CommandParameters command{4.0, 2.5, 3.0, 8.0, 3.0, 0.10};
   LineFollowingParameters line;
+  PurePursuitParameters pursuit;
   DetectionParameters detection;
   double speed_mps = 2.0;
   double reserve_m = 0.5;
@@ -57,6 +59,8 @@ class LineFollower final : public Controller {
   CarParameters car_;
   double response_s_;
   LineDriver driver_;
+  LawLine law_line_;
+  PurePursuitLaw law_;
   Watchdogs watchdogs_;
   CommandStage stage_;
   ScanView scan_;

@@ -51,6 +51,9 @@ struct Lookahead {
   double max_m = 1.5;
   double delay_s = 0.0;  ///< from a pose to the wheels having answered it
 
+  /// The loop of pure pursuit bears a delay of kStability * lookahead / speed.
+  static constexpr double kStability = 0.52;
+
   /// In metres, for a speed and a distance from the line. Pure pursuit with a delay T is stable only while about
   /// 0.52 Ld >= v T, and meets the line at 45 degrees at most while Ld >= sqrt(2) |d|: both override max_m.
   [[nodiscard]] double distance_m(double speed_mps, double lateral_m) const;
@@ -70,16 +73,24 @@ struct Target {
   double s_m = 0.0;
 };
 
-/// No shift: the line itself.
-struct OnTheLine {
-  double operator()(double) const { return 0.0; }
+/// How far left of the line the car is to drive, by arc length; nothing: on it.
+class LineShift {
+ public:
+  LineShift() = default;
+  /// `at(context, s_m)` in m. What `context` points to outlives the shift.
+  LineShift(double (*at)(const void* context, double s_m), const void* context) : at_(at), context_(context) {}
+  double operator()(double s_m) const { return at_ == nullptr ? 0.0 : at_(context_, s_m); }
+  [[nodiscard]] bool none() const { return at_ == nullptr; }
+
+ private:
+  double (*at_)(const void*, double) = nullptr;
+  const void* context_ = nullptr;
 };
 
-/// The first point ahead of `from_s_m` where the line, shifted to the left by `offset_m(s)` along its normal, leaves the
+/// The first point ahead of `from_s_m` where the line, shifted to the left along its normal, leaves the
 /// circle of radius `lookahead_m` about `centre`; on an open path the last segment goes on for ever. Where the line
 /// never leaves the circle within 1.5 lookaheads of arc (a hairpin inside it), the point at that arc.
-template <class Offset>
-Target lookahead_target(const tracks::Path& path, Vec2 centre, double from_s_m, double lookahead_m, const Offset& offset_m);
+Target lookahead_target(const tracks::Path& path, Vec2 centre, double from_s_m, double lookahead_m, const LineShift& shift_m);
 
 /// Signed curvature in 1/m of the arc from the rear axle through a target; 0 for a target on the axle.
 double pursuit_curvature(const Pose2& T_map_base, Vec2 target_map);
@@ -102,25 +113,5 @@ double leave_circle(Vec2 a, Vec2 b, Vec2 c, double r);
 /// Arc length of the first vertex after s, at most s + step.
 double next_knot(const tracks::Path& path, double s_m, double step_m);
 }  // namespace detail
-
-template <class Offset>
-Target lookahead_target(const tracks::Path& path, Vec2 centre, double from_s_m, double lookahead_m, const Offset& offset_m) {
-  // A shifted line is not made of straight pieces; a piece of 0.25 m is off by less than 3 mm at a radius of 3 m.
-  constexpr double kStep_m = 0.25;
-  const double longest_m = 1.5 * lookahead_m + norm(detail::shifted_point(path, from_s_m, offset_m(from_s_m)) - centre);
-  double s = from_s_m;
-  Vec2 a = detail::shifted_point(path, s, offset_m(s));
-  while (s < from_s_m + longest_m) {
-    const double next = detail::next_knot(path, s, kStep_m);
-    const Vec2 b = detail::shifted_point(path, next, offset_m(next));
-    if (norm(b - centre) >= lookahead_m) {
-      const double t = detail::leave_circle(a, b, centre, lookahead_m);
-      return {a + t * (b - a), s + t * (next - s)};
-    }
-    s = next;
-    a = b;
-  }
-  return {a, s};
-}
 
 }  // namespace pitwall::controllers

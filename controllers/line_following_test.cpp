@@ -48,7 +48,7 @@ std::vector<Vec2> wiggle(double spacing) {
 
 double steer(const tracks::Path& path, const Pose2& pose, double lookahead, double wheelbase = 0.33) {
   const tracks::Projection q = path.project(pose.position());
-  const Target target = lookahead_target(path, pose.position(), q.s_m, lookahead, OnTheLine{});
+  const Target target = lookahead_target(path, pose.position(), q.s_m, lookahead, LineShift{});
   return steering_for(pursuit_curvature(pose, target.point), wheelbase);
 }
 
@@ -69,7 +69,7 @@ struct Loop {
     s = q.s_m;
     lateral = q.lateral_m;
     heading_error = wrap_angle(pose.yaw - q.heading_rad);
-    const Target target = lookahead_target(path, pose.position(), s, lookahead.distance_m(v, lateral), OnTheLine{});
+    const Target target = lookahead_target(path, pose.position(), s, lookahead.distance_m(v, lateral), LineShift{});
     steering = std::clamp(steering_for(pursuit_curvature(pose, target.point), wheelbase), -lock, lock);
     const double turned = v * math::tan(steering) / wheelbase * dt;
     const Vec2 p = pose.position() + (v * dt) * unit_vector(pose.yaw + 0.5 * turned);
@@ -150,7 +150,7 @@ TEST_CASE("the target lies on the lookahead circle, ahead, on the line") {
   for (double s = 0.0; s < path.length_m(); s += 0.37) {
     const Vec2 p = path.point_at(s) + Vec2{0.2, -0.1};
     const tracks::Projection q = path.project(p);
-    const Target target = lookahead_target(path, p, q.s_m, 1.1, OnTheLine{});
+    const Target target = lookahead_target(path, p, q.s_m, 1.1, LineShift{});
     CHECK(std::abs(distance(p, target.point) - 1.1) < 1e-9);
     CHECK(std::abs(path.project(target.point).lateral_m) < 1e-9);
     CHECK(path.s_difference(target.s_m, q.s_m) > 0.0);
@@ -160,7 +160,7 @@ TEST_CASE("the target lies on the lookahead circle, ahead, on the line") {
 
 TEST_CASE("a shifted line is aimed at where it is shifted to") {
   const tracks::Path path = straight(20.0, 1.0);
-  const Target target = lookahead_target(path, {5.0, 0.4}, 5.0, 1.0, [](double) { return 0.4; });
+  const Target target = lookahead_target(path, {5.0, 0.4}, 5.0, 1.0, {[](const void*, double) { return 0.4; }, nullptr});
   CHECK(std::abs(target.point.y - 0.4) < 1e-9);
   CHECK(std::abs(target.point.x - 6.0) < 1e-9);
 }
@@ -178,7 +178,7 @@ TEST_CASE("vertices 3 m apart with a lookahead of 0.8 m still drive") {
 
 TEST_CASE("beyond the end of an open path its last segment goes on") {
   const tracks::Path path = straight(5.0, 1.0);
-  const Target target = lookahead_target(path, {4.8, 0.0}, 4.8, 1.0, OnTheLine{});
+  const Target target = lookahead_target(path, {4.8, 0.0}, 4.8, 1.0, LineShift{});
   CHECK(std::abs(target.point.x - 5.8) < 1e-9);
   CHECK(std::abs(target.point.y) < 1e-9);
 }
@@ -190,7 +190,7 @@ TEST_CASE("a hairpin inside the lookahead circle gives a target on it, not beyon
   for (int k = 0; k <= 10; ++k) points.push_back(Vec2{0.5, 0.3} + 0.3 * unit_vector(math::kPi * (0.1 * k - 0.5)));
   for (double x = 0.4; x > -6.0; x -= 0.1) points.push_back({x, 0.6});
   const tracks::Path path = path_of(points, false);
-  const Target target = lookahead_target(path, {0.3, 0.0}, 0.3, 1.5, OnTheLine{});
+  const Target target = lookahead_target(path, {0.3, 0.0}, 0.3, 1.5, LineShift{});
   CHECK(target.s_m - 0.3 <= 2.6);
   CHECK(target.point.y > 0.3);
 }

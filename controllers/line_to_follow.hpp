@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "core/steering_table.hpp"
+
 namespace pitwall::tracks {
 class DistanceField;
 class Path;
@@ -21,6 +23,7 @@ struct LineToFollow {
   std::shared_ptr<const tracks::DistanceField> distance;  ///< may be null
   std::vector<double> free_right_m;                       ///< from the line to the wall, per point; may be empty
   std::vector<double> free_left_m;                        ///< may be empty
+  std::shared_ptr<const SteeringTable> steering_table;    ///< of the car's tyres on this floor, for the law `map`; may be null
 };
 
 }  // namespace pitwall::controllers

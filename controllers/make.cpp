@@ -4,8 +4,10 @@
 #include <array>
 
 #include "controllers/gap_follow.hpp"
+#include "controllers/line_controller.hpp"
 #include "controllers/line_follower.hpp"
 #include "controllers/pure_pursuit.hpp"
+#include "core/log.hpp"
 #include "core/text.hpp"
 
 namespace pitwall::controllers {
@@ -16,9 +18,20 @@ using MadeController = Result<std::unique_ptr<Controller>>;
 
 struct Entry {
   const char* name;
-  MadeController (*make)(const Node& parameters, const CarParameters& car, const LineToFollow* line);
+  MadeController (*make)(const char* name, const Node& parameters, const CarParameters& car, const LineToFollow* line);
   std::vector<FieldDescription> (*describe)();
   Result<Node> (*complete)(const Node& parameters, std::string_view what);
+};
+
+/// Parameters of a steering law together with those that all of them share, in one flat group.
+template <class LawParameters>
+struct WithLaw {
+  LineControllerParameters shared;
+  LawParameters law;
+  void fields(FieldVisitor& f) {
+    shared.fields(f);
+    law.fields(f);
+  }
 };
 
 /// Parameters of `what`: the defaults, with what the map gives.
@@ -30,25 +43,48 @@ Result<Parameters> load(const Node& node, std::string_view what) {
   return parameters;
 }
 
-MadeController make_gap_follow(const Node& node, const CarParameters& car, const LineToFollow* /*line*/) {
-  const auto parameters = load<GapFollowParameters>(node, "gap_follow");
+MadeController make_gap_follow(const char* name, const Node& node, const CarParameters& car, const LineToFollow* /*line*/) {
+  const auto parameters = load<GapFollowParameters>(node, name);
   if (!parameters) return parameters.error();
   if (const Status status = validate(*parameters, car); !status) return status.error();
   return MadeController(std::make_unique<GapFollow>(*parameters, car));
 }
 
-MadeController make_pure_pursuit(const Node& node, const CarParameters& car, const LineToFollow* line) {
-  const auto parameters = load<PurePursuitParameters>(node, "pure_pursuit");
-  if (!parameters) return parameters.error();
-  if (const Status status = validate(*parameters, car, line); !status) return status.error();
-  return MadeController(std::make_unique<PurePursuit>(*parameters, car, *line));
-}
-
-MadeController make_line_follower(const Node& node, const CarParameters& car, const LineToFollow* line) {
-  const auto parameters = load<LineFollowerParameters>(node, "line_follower");
+MadeController make_line_follower(const char* name, const Node& node, const CarParameters& car, const LineToFollow* line) {
+  const auto parameters = load<LineFollowerParameters>(node, name);
   if (!parameters) return parameters.error();
   if (const Status status = validate(*parameters, car, line); !status) return status.error();
   return MadeController(std::make_unique<LineFollower>(*parameters, car, *line));
+}
+
+/// Says what is left of the delay margin; an error where nothing is.
+Status judge_stability(const LineController& controller) {
+  const StabilityMargin margin = controller.margin();
+  const auto text = [&](const char* verdict) {
+    return std::string(controller.name()) + ": delay margin over total delay is " + format_number(margin.value, 3) + " at " +
+           format_number(margin.speed_mps, 3) + " m/s, " + format_number(controller.setup().total_delay_s(), 3) + " s of delay and " +
+           format_number(1.0 / controller.setup().control_period_s, 3) + " Hz: " + verdict;
+  };
+  if (margin.value < 1.0) return Error{text("not stable; raise control_rate_hz, lower max_speed_mps or soften the law")};
+  if (margin.value < kFairMargin) log::warn(text("little left, 1.5 is sound"));
+  return {};
+}
+
+/// The controller around the law called `name`; refused where it is not stable on this car.
+template <class Law>
+MadeController make_with_law(const char* name, const Node& node, const CarParameters& car, const LineToFollow* line) {
+  const auto parameters = load<WithLaw<typename Law::Parameters>>(node, name);
+  if (!parameters) return parameters.error();
+  if (const Status status = validate(parameters->shared, car, line, name); !status) return status.error();
+  Status law_status;
+  auto controller =
+      std::make_unique<LineController>(name, parameters->shared, car, *line, [&](const LawSetup& setup) -> std::unique_ptr<SteeringLaw> {
+        law_status = validate(parameters->law, setup, name);
+        return law_status ? std::make_unique<Law>(parameters->law, setup) : nullptr;
+      });
+  if (!law_status) return law_status.error();
+  if (const Status status = judge_stability(*controller); !status) return status.error();
+  return MadeController(std::move(controller));
 }
 
 template <class Parameters>
@@ -63,10 +99,20 @@ Result<Node> complete(const Node& node, std::string_view what) {
   return save_fields(*parameters);
 }
 
+template <class Parameters>
+constexpr Entry entry(const char* name, decltype(Entry::make) make) {
+  return {name, make, describe_defaults<Parameters>, complete<Parameters>};
+}
+template <class Law>
+constexpr Entry law_entry(const char* name) {
+  return entry<WithLaw<typename Law::Parameters>>(name, make_with_law<Law>);
+}
+
+// Steering laws: one line each.
 constexpr std::array kEntries{
-    Entry{"gap_follow", make_gap_follow, describe_defaults<GapFollowParameters>, complete<GapFollowParameters>},
-    Entry{"line_follower", make_line_follower, describe_defaults<LineFollowerParameters>, complete<LineFollowerParameters>},
-    Entry{"pure_pursuit", make_pure_pursuit, describe_defaults<PurePursuitParameters>, complete<PurePursuitParameters>},
+    entry<GapFollowParameters>("gap_follow", make_gap_follow),
+    entry<LineFollowerParameters>("line_follower", make_line_follower),
+    law_entry<PurePursuitLaw>("pure_pursuit"),
 };
 
 const Entry* find(const std::string& name) {
@@ -87,7 +133,7 @@ Result<std::unique_ptr<Controller>> make(const std::string& name, const Node& pa
                                          const LineToFollow* line) {
   const Entry* entry = find(name);
   if (entry == nullptr) return unknown(name);
-  return entry->make(parameters, car, line);
+  return entry->make(entry->name, parameters, car, line);
 }
 
 Result<Node> complete_parameters(const std::string& name, const Node& parameters) {

@@ -52,14 +52,36 @@ void PoseFilter::turn_wheels(Time now, double dt_s) {
   const Time arrived = now - from_seconds(car_.steering_delay_s + 0.5 * dt_s);
   double target = steering_rad_;
   for (std::size_t i = 0; i < sent_count_; ++i) {
-    const Sent& sent = sent_[(next_sent_ + kHistory - 1 - i) % kHistory];
-    if (sent.t <= arrived) {
-      target = sent.steering_rad;
+    if (sent(i).t <= arrived) {
+      target = sent(i).steering_rad;
       break;
     }
   }
   const double share = car_.steering_servo_gain_per_s > 0.0 ? 1.0 - math::exp(-car_.steering_servo_gain_per_s * dt_s) : 1.0;
   steering_rad_ += share * (target - steering_rad_);
+}
+
+double PoseFilter::yaw_rate_radps(double speed_mps) const {
+  return speed_mps * math::tan(steering_rad_) / (car_.wheelbase_m + understeer(car_) * speed_mps * speed_mps);
+}
+
+double PoseFilter::acting_rad(Time now) const {
+  const Duration delay = from_seconds(car_.steering_delay_s);
+  for (std::size_t i = 0; i < sent_count_; ++i) {
+    if (sent(i).t + delay <= now) return sent(i).steering_rad;
+  }
+  return steering_rad_;
+}
+
+std::span<const QueuedSteering> PoseFilter::queued(Time now) {
+  const Duration delay = from_seconds(car_.steering_delay_s);
+  std::size_t count = 0;
+  while (count < sent_count_ && now < sent(count).t + delay) ++count;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Sent& s = sent(count - 1 - i);
+    queued_[i] = {s.t, s.t + delay, s.steering_rad};
+  }
+  return {queued_.data(), count};
 }
 
 void PoseFilter::step(Time now, double speed_mps) {

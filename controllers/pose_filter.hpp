@@ -6,12 +6,20 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 
 #include "core/car.hpp"
 #include "core/geometry.hpp"
 #include "core/time.hpp"
 
 namespace pitwall::controllers {
+
+/// A steering command that is on its way: it reaches the servo at `arrives`.
+struct QueuedSteering {
+  Time sent;
+  Time arrives;
+  double steering_rad = 0.0;
+};
 
 /// The estimate of T_map_base now; nothing before the first pose.
 class PoseFilter {
@@ -33,6 +41,14 @@ class PoseFilter {
   [[nodiscard]] const Pose2& now() const { return newest().pose; }
   /// Angle that the wheels are believed to have, rad.
   [[nodiscard]] double steering_rad() const { return steering_rad_; }
+  /// Yaw rate in rad/s that they give at this speed.
+  [[nodiscard]] double yaw_rate_radps(double speed_mps) const;
+  /// Last commanded angle, rad; 0 before the first.
+  [[nodiscard]] double commanded_rad() const { return sent_count_ > 0 ? sent(0).steering_rad : 0.0; }
+  /// The command that the servo follows at `now`, rad.
+  [[nodiscard]] double acting_rad(Time now) const;
+  /// The commands that have not reached it at `now`, oldest first (the newest 32); valid until the next call.
+  [[nodiscard]] std::span<const QueuedSteering> queued(Time now);
 
  private:
   static constexpr std::size_t kHistory = 32;
@@ -44,6 +60,7 @@ class PoseFilter {
     Time t;
     double steering_rad = 0.0;
   };
+  [[nodiscard]] const Sent& sent(std::size_t back) const { return sent_[(next_sent_ + kHistory - 1 - back) % kHistory]; }
   [[nodiscard]] const Sample& newest() const { return history_[(next_ + kHistory - 1) % kHistory]; }
   [[nodiscard]] const Sample& back(std::size_t i) const { return history_[(next_ + kHistory - 1 - i) % kHistory]; }
   void push(const Sample& sample);
@@ -58,6 +75,7 @@ class PoseFilter {
   std::size_t next_sent_ = 0;
   std::size_t sent_count_ = 0;
   double steering_rad_ = 0.0;
+  std::array<QueuedSteering, kHistory> queued_{};
 };
 
 }  // namespace pitwall::controllers

@@ -15,7 +15,7 @@ TEST_CASE("between mapped walls nothing is avoided and nothing stops, near ones 
   // 0.36 m from the wall: 0.2 m beside the body.
   const toy::StraightTrack track(2.2, -0.74);
   const CarParameters car = toy::car();
-  PurePursuit controller({}, car, track.line);
+  LineController controller = toy::pursuit({}, car, track.line);
   controller.reset({});
   Loop loop({4.0, -0.74, 0.0});
   const Rng noise(5, "scan");
@@ -32,7 +32,7 @@ TEST_CASE("between mapped walls nothing is avoided and nothing stops, near ones 
 TEST_CASE("an unmapped wall across the track stops the car short of it") {
   const toy::StraightTrack track;
   const CarParameters car = toy::car();
-  PurePursuit controller({}, car, track.line);
+  LineController controller = toy::pursuit({}, car, track.line);
   controller.reset({});
   Loop loop({4.0, 0.0, 0.0});
   const std::vector<toy::Wall> wall{{{20.0, -1.1}, {20.0, 1.1}}};
@@ -52,9 +52,9 @@ TEST_CASE("a wide unmapped obstacle beside the line is steered around slowly, an
   // As wide as no car: from the left wall to just over the line.
   const std::vector<toy::Wall> obstacle{{{20.0, -0.10}, {20.0, 1.5}}};
   for (const bool enable : {true, false}) {
-    PurePursuitParameters p;
+    LineControllerParameters p;
     p.enable_avoidance = enable;
-    PurePursuit controller(p, car, track.line);
+    LineController controller = toy::pursuit(p, car, track.line);
     controller.reset({});
     Loop loop({14.0, 0.0, 0.0});
     bool avoided = false;
@@ -76,7 +76,7 @@ TEST_CASE("a wide unmapped obstacle beside the line is steered around slowly, an
 TEST_CASE("a slower car is passed on the straight without contact, and counted") {
   const toy::StraightTrack track;
   const CarParameters car = toy::car();
-  PurePursuit controller({}, car, track.line);
+  LineController controller = toy::pursuit({}, car, track.line);
   controller.reset({});
   Loop loop({4.0, 0.0, 0.0});
   double other = 9.0;
@@ -110,7 +110,7 @@ TEST_CASE("a slower car is passed on the straight without contact, and counted")
 TEST_CASE("in a corridor too narrow to pass, a slower car is followed at its speed") {
   const toy::StraightTrack track(1.5);
   const CarParameters car = toy::car();
-  PurePursuit controller({}, car, track.line);
+  LineController controller = toy::pursuit({}, car, track.line);
   controller.reset({});
   Loop loop({4.0, 0.0, 0.0});
   double other = 9.0;

@@ -19,25 +19,28 @@ using namespace pitwall::toy;
 TEST_CASE("the packaged parameters are accepted, and every impossible combination is refused with its reason") {
   const LineToFollow line = straight_field(2.0);
   const auto refusal = [&](auto change) {
-    PurePursuitParameters p;
+    LineControllerParameters p;
     change(p);
-    const Status status = validate(p, toy::car(), &line);
+    const Status status = validate(p, toy::car(), &line, "pure_pursuit");
     return status.ok() ? std::string() : status.error().message;
   };
   CHECK(refusal([](auto&) {}).empty());
   CHECK(refusal([](auto& p) { p.line.min_speed_mps = 3.0, p.command.max_speed_mps = 2.0; }).find("min_speed_mps") != std::string::npos);
-  CHECK(refusal([](auto& p) { p.line.min_lookahead_m = 2.0; }).find("min_lookahead_m 2") != std::string::npos);
-  CHECK(refusal([](auto& p) { p.line.lookahead_gain_s = 0.7; }).find("lookahead_gain_s") != std::string::npos);
   CHECK(refusal([](auto& p) { p.command.max_speed_mps = 6.5; }).find("max_speed_mps") != std::string::npos);
   CHECK(refusal([](auto& p) { p.overtake.trigger_gap_m = 11.0; }).find("trigger_gap_m") != std::string::npos);
   CHECK(refusal([](auto& p) { p.overtake.body_gap_m = 0.1; }).find("body_gap_m") != std::string::npos);
-  CHECK(validate(PurePursuitParameters{}, toy::car(), nullptr).error().message.find("needs a line") != std::string::npos);
+  CHECK(validate(LineControllerParameters{}, toy::car(), nullptr, "pure_pursuit").error().message.find("needs a line") !=
+        std::string::npos);
+  const auto law_refusal = [](const PurePursuitParameters& p) { return validate(p, LawSetup{}, "pure_pursuit").error().message; };
+  CHECK(law_refusal({.min_lookahead_m = 2.0}).find("min_lookahead_m 2") != std::string::npos);
+  CHECK(law_refusal({.lookahead_gain_s = 0.7}).find("lookahead_gain_s") != std::string::npos);
   LineToFollow short_of_speeds = line;
   short_of_speeds.speed_mps.pop_back();
-  CHECK(validate(PurePursuitParameters{}, toy::car(), &short_of_speeds).error().message.find("80 speeds") != std::string::npos);
+  CHECK(validate(LineControllerParameters{}, toy::car(), &short_of_speeds, "pure_pursuit").error().message.find("80 speeds") !=
+        std::string::npos);
   LineToFollow bad = line;
   bad.speed_mps[3] = NAN;
-  CHECK(validate(PurePursuitParameters{}, toy::car(), &bad).error().message.find("point 3") != std::string::npos);
+  CHECK(validate(LineControllerParameters{}, toy::car(), &bad, "pure_pursuit").error().message.find("point 3") != std::string::npos);
 }
 
 TEST_CASE("on a circle it settles on atan(L / R), for three wheelbases") {
@@ -47,7 +50,7 @@ TEST_CASE("on a circle it settles on atan(L / R), for three wheelbases") {
   for (const double wheelbase : {0.28, 0.36, 0.45}) {
     Loop loop({4.0, 0.0, 0.5 * math::kPi});
     loop.car.wheelbase_m = loop.body.parameters.wheelbase_m = wheelbase;
-    PurePursuit controller({}, loop.car, line);
+    LineController controller = toy::pursuit({}, loop.car, line);
     controller.reset({});
     for (int k = 0; k < 400; ++k) loop.tick(controller);
     CHECK(loop.last.reason == Reason::kDrive);
@@ -63,8 +66,8 @@ TEST_CASE("mirrored inputs give the negated steering and the same speed") {
   CarParameters car = toy::car();
   car.steering_max_right_rad = -car.steering_max_left_rad;
   a.car = b.car = a.body.parameters = b.body.parameters = car;
-  PurePursuit left({}, car, line);
-  PurePursuit right({}, car, mirror);
+  LineController left = toy::pursuit({}, car, line);
+  LineController right = toy::pursuit({}, car, mirror);
   left.reset({});
   right.reset({});
   for (int k = 0; k < 600; ++k) {
@@ -78,7 +81,7 @@ TEST_CASE("mirrored inputs give the negated steering and the same speed") {
 TEST_CASE("it stops for every missing, stale or impossible input, names it, and drives on when it is back") {
   const LineToFollow line = straight_field(2.0);
   const auto first = [&](auto spoil) {
-    PurePursuit controller = controller_of(line);
+    LineController controller = controller_of(line);
     controller.reset({});
     Loop loop;
     for (int k = 0; k < 40; ++k) loop.tick(controller);
@@ -111,7 +114,7 @@ TEST_CASE("it stops for every missing, stale or impossible input, names it, and 
 
 TEST_CASE("a pose that stays while the odometry moves is frozen: stop within 0.5 s") {
   const LineToFollow line = straight_field(2.0);
-  PurePursuit controller = controller_of(line);
+  LineController controller = controller_of(line);
   controller.reset({});
   Loop loop;
   for (int k = 0; k < 60; ++k) loop.tick(controller);
@@ -131,13 +134,13 @@ TEST_CASE("a pose that stays while the odometry moves is frozen: stop within 0.5
 TEST_CASE("farther than 1 m from the line after a search of the whole line it stops: off line") {
   const LineToFollow line = straight_field(2.0);
   for (const double d : {1.1, -1.1}) {
-    PurePursuit controller = controller_of(line);
+    LineController controller = controller_of(line);
     controller.reset({});
     Loop loop({5.0, d, 0.0});
     CHECK(reason_after(controller, loop, 3) == Reason::kOffLine);
     CHECK(loop.last.speed_mps == 0.0F);
   }
-  PurePursuit controller = controller_of(line);
+  LineController controller = controller_of(line);
   controller.reset({});
   Loop loop({5.0, 0.9, 0.0});
   CHECK(reason_after(controller, loop, 3) == Reason::kDrive);
@@ -145,7 +148,7 @@ TEST_CASE("farther than 1 m from the line after a search of the whole line it st
 
 TEST_CASE("a car that faces against the line does not move") {
   const LineToFollow line = straight_field(2.0);
-  PurePursuit controller = controller_of(line);
+  LineController controller = controller_of(line);
   controller.reset({});
   Loop loop({5.0, 0.0, math::kPi});
   CHECK(reason_after(controller, loop, 3) == Reason::kOffLine);
@@ -153,7 +156,7 @@ TEST_CASE("a car that faces against the line does not move") {
 
 TEST_CASE("a localiser that jumps along the line is followed, one that jumps away from it stops the car") {
   const LineToFollow line = straight_field(2.0);
-  PurePursuit controller = controller_of(line);
+  LineController controller = controller_of(line);
   controller.reset({});
   Loop loop;
   REQUIRE(reason_after(controller, loop, 60) == Reason::kDrive);
@@ -169,10 +172,10 @@ TEST_CASE("a localiser that jumps along the line is followed, one that jumps awa
 
 TEST_CASE("an open path ends: the car stops at its end from every speed, and no floor keeps it moving") {
   for (const double speed : {0.6, 2.0, 4.0}) {
-    PurePursuitParameters p;
+    LineControllerParameters p;
     p.line.min_speed_mps = 0.5;
     const LineToFollow line = straight_field(speed, 15.0);
-    PurePursuit controller = controller_of(line, p);
+    LineController controller = controller_of(line, p);
     controller.reset({});
     Loop loop({0.5, 0.0, 0.0});
     for (int k = 0; k < 40 * 30 && loop.last.reason != Reason::kEndOfPath; ++k) loop.tick(controller);
@@ -187,10 +190,10 @@ TEST_CASE("the minimum speed never overrides the curvature limit") {
   std::vector<Vec2> points;
   for (int i = 0; i < 200; ++i) points.push_back(1.5 * unit_vector(2.0 * math::kPi * i / 200));
   const LineToFollow line = field_line(points, true, 0.5);
-  PurePursuitParameters p;
+  LineControllerParameters p;
   p.line.min_speed_mps = 3.0;
   p.command.max_lateral_accel_mps2 = 1.0;
-  PurePursuit controller = controller_of(line, p);
+  LineController controller = controller_of(line, p);
   controller.reset({});
   Loop loop({1.5, 0.0, 0.5 * math::kPi});
   for (int k = 0; k < 200; ++k) loop.tick(controller);
@@ -209,7 +212,7 @@ TEST_CASE("with 100 ms of command delay the speed at corner entry exceeds the pr
   loop.car.speed_delay_s = 0.1;
   loop.car.speed_loop_brake_gain_per_s = loop.body.parameters.speed_loop_brake_gain_per_s = 13.7;
   loop.body.delay_ticks = 4;
-  PurePursuit controller({}, loop.car, line);
+  LineController controller = toy::pursuit({}, loop.car, line);
   controller.reset({});
   double worst = 0.0;
   for (int k = 0; k < 400; ++k) {
@@ -223,7 +226,7 @@ TEST_CASE("with 100 ms of command delay the speed at corner entry exceeds the pr
 
 TEST_CASE("a measured speed that is off by 20 % starts no limit cycle of the speed") {
   const LineToFollow line = field_line(oval_points(), true, 2.5);
-  PurePursuit controller = controller_of(line);
+  LineController controller = controller_of(line);
   controller.reset({});
   Loop loop({0.0, -4.0, 0.0});
   double low = 1e9;
@@ -241,7 +244,7 @@ TEST_CASE("a measured speed that is off by 20 % starts no limit cycle of the spe
 
 TEST_CASE("it laps an oval within centimetres, with late poses and delayed commands") {
   const LineToFollow line = field_line(oval_points(), true, 2.0);
-  PurePursuit controller = controller_of(line);
+  LineController controller = controller_of(line);
   controller.reset({});
   Loop loop({0.0, -4.0, 0.0});
   loop.pose_delay = 2;
@@ -259,7 +262,7 @@ TEST_CASE("it laps an oval within centimetres, with late poses and delayed comma
 TEST_CASE("no tick allocates, with opponents in view or without") {
   const toy::StraightTrack track;
   const CarParameters car = toy::car();
-  PurePursuit controller({}, car, track.line);
+  LineController controller = toy::pursuit({}, car, track.line);
   LineFollower follower({}, car, track.line);
   for (Controller* c : {static_cast<Controller*>(&controller), static_cast<Controller*>(&follower)}) {
     toy::Inputs in;

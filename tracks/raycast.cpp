@@ -2,6 +2,8 @@
 #include "tracks/raycast.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -19,6 +21,12 @@ constexpr double kFarCells = 1e9;
 constexpr double kGuessMargin = 1e-6;
 // Below this a component of the direction cannot move any ray on the map by a bit.
 constexpr double kNoDirection = 1e-100;
+// Sizes of boxes that the walk leaps over; four bits choose one. 0: blocked, or outside the map.
+constexpr std::array<int, 16> kLeaps{0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 24, 36, 60, 110, 255};
+// Fewer beams than this are walked.
+constexpr std::size_t kFewBeams = 24;
+// Beams that a fan with a stride is taken in at a time.
+constexpr std::size_t kStrided = 512;
 
 // One coordinate of a ray. A cell is entered over its near line and left over its far one.
 template <bool kForward>
@@ -68,35 +76,58 @@ BeamFan::BeamFan(double first_rad, double last_rad, int count)
   }
 }
 
-RayCaster::RayCaster(std::shared_ptr<const OccupancyMap> map) : map_(std::move(map)) {
-  PITWALL_CHECK(map_ != nullptr);
-  axis_x_ = unit_vector(map_->origin().yaw);
-  row_ = static_cast<std::size_t>(map_->width()) + 2;
+namespace {
+
+std::shared_ptr<const OccupancyMap> there(std::shared_ptr<const OccupancyMap> map) {
+  PITWALL_CHECK(map != nullptr);
+  return map;
+}
+
+}  // namespace
+
+RayCaster::RayCaster(std::shared_ptr<const OccupancyMap> map)
+    : map_(there(std::move(map))),
+      axis_x_(unit_vector(map_->origin().yaw)),
+      row_(static_cast<std::size_t>(map_->width()) + 2),
+      leap_(row_ * (static_cast<std::size_t>(map_->height()) + 2)),
+      walls_(*map_) {
   for (const bool up : {false, true}) {
     for (const bool right : {false, true}) fill_leaps(right, up);
   }
+  if (walls_.available()) visibility_ = std::make_unique<const Visibility>(walls_);
 }
 
 // The largest free square with its near corner at a cell is one larger than the least of those at the three cells ahead.
 void RayCaster::fill_leaps(bool right, bool up) {
-  LeapTable& leap = leap_[(right ? 1U : 0U) + (up ? 2U : 0U)];
+  std::array<std::uint8_t, 256> code{};
+  for (std::size_t side = 0; side < code.size(); ++side) {
+    const auto above = std::upper_bound(kLeaps.begin(), kLeaps.end(), static_cast<int>(side));
+    code[side] = static_cast<std::uint8_t>(above - kLeaps.begin() - 1);
+  }
+  const int shift = (right ? 4 : 0) + (up ? 8 : 0);
   const int width = map_->width();
   const int height = map_->height();
-  leap.assign(row_ * (static_cast<std::size_t>(height) + 2), 0);
-  const std::ptrdiff_t step_x = right ? 1 : -1;
-  const std::ptrdiff_t step_y = up ? static_cast<std::ptrdiff_t>(row_) : -static_cast<std::ptrdiff_t>(row_);
+  const std::ptrdiff_t step = right ? 1 : -1;
+  // The row ahead becomes the row under way cell by cell; the cell after the last is the frame's.
+  std::vector<std::uint8_t> sides(static_cast<std::size_t>(width) + 2, 0);
   for (int n = 0; n < height; ++n) {
     const int j = up ? height - 1 - n : n;
     const int first = right ? width - 1 : 0;
-    std::uint8_t* here = leap.data() + cell_index(first, j);
+    std::uint8_t* side = sides.data() + first + 1;
+    std::uint16_t* here = leap_.data() + cell_index(first, j);
     const std::uint8_t* blocked = map_->blocked_cells().data() + static_cast<std::size_t>(j) * static_cast<std::size_t>(width) + first;
     int beside = 0;
+    int diagonal = 0;
     for (int m = 0; m < width; ++m) {
-      const int least = std::min({beside, int{here[step_y]}, int{here[step_y + step_x]}});
+      const int ahead = *side;
+      const int least = std::min({beside, ahead, diagonal});
+      diagonal = ahead;
       beside = *blocked != 0 ? 0 : std::min(255, least + 1);
-      *here = static_cast<std::uint8_t>(beside);
-      here -= step_x;
-      blocked -= step_x;
+      *side = static_cast<std::uint8_t>(beside);
+      *here = static_cast<std::uint16_t>(*here | code[static_cast<std::size_t>(beside)] << shift);
+      side -= step;
+      here -= step;
+      blocked -= step;
     }
   }
 }
@@ -122,7 +153,9 @@ RayCaster::Start RayCaster::start_at(Vec2 p) const {
 double RayCaster::along_line(const Start& from, Vec2 direction) const {
   const bool vertical = direction.x == 0.0;
   const double start = vertical ? from.origin.y : from.origin.x;
-  const bool forward = (vertical ? direction.y : direction.x) > 0.0;
+  const double along = vertical ? direction.y : direction.x;
+  const double inverse = 1.0 / along;  // a unit vector need not be one exactly
+  const bool forward = along > 0.0;
   const int beside = vertical ? from.right : from.up;
   const int first = vertical ? from.up : from.right;
   const int last = (vertical ? map_->height() : map_->width()) - 1;
@@ -130,7 +163,7 @@ double RayCaster::along_line(const Start& from, Vec2 direction) const {
   for (; cell >= 0 && cell <= last; cell += forward ? 1 : -1) {
     const bool hit = vertical ? map_->blocked(beside - 1, cell) || map_->blocked(beside, cell)
                               : map_->blocked(cell, beside - 1) || map_->blocked(cell, beside);
-    if (hit) return forward ? static_cast<double>(cell) - start : start - static_cast<double>(cell + 1);
+    if (hit) return (static_cast<double>(forward ? cell : cell + 1) - start) * inverse;
   }
   return kNoReturn;
 }
@@ -159,7 +192,7 @@ template <bool kRight, bool kUp>
 double RayCaster::walk(const Start& start, Vec2 direction, double limit) const {
   const Axis<kRight> x(start.origin.x, direction.x);
   const Axis<kUp> y(start.origin.y, direction.y);
-  const std::uint8_t* const leap = leap_[(kRight ? 1U : 0U) + (kUp ? 2U : 0U)].data();
+  constexpr int kShift = (kRight ? 4 : 0) + (kUp ? 8 : 0);
   double t = 0.0;
   int i = kRight ? start.right : start.left;
   int j = kUp ? start.up : start.down;
@@ -168,7 +201,7 @@ double RayCaster::walk(const Start& start, Vec2 direction, double limit) const {
     if (t == kNoReturn) return t;
   }
   for (;;) {
-    const int side = leap[cell_index(i, j)];
+    const int side = kLeaps[leap_[cell_index(i, j)] >> kShift & 15U];
     if (side == 0) return map_->blocked(i, j) ? t : kNoReturn;
     const int line_x = Axis<kRight>::far_line(i, side);
     const int line_y = Axis<kUp>::far_line(j, side);
@@ -219,6 +252,68 @@ double RayCaster::cast(Vec2 origin_map, Vec2 direction_map, double max_range_m) 
   return range <= max_range_m ? range : kNoReturn;
 }
 
+Vec2 RayCaster::direction_of(const Fan& fan, std::size_t beam) {
+  const Vec2 b = fan.beams[beam];
+  return {fan.rotation_cos * b.x - fan.rotation_sin * b.y, fan.rotation_sin * b.x + fan.rotation_cos * b.y};
+}
+
+double RayCaster::cast_beam(const Start& start, const Fan& fan, std::size_t beam) const {
+  const double resolution = map_->resolution_m();
+  const double range = resolution * cast_cells(start, direction_of(fan, beam), fan.max_range_m / resolution + 1.0);
+  return range <= fan.max_range_m ? range : kNoReturn;
+}
+
+// A ray along the grid line that it starts on touches the squares on both sides.
+void RayCaster::tie_along_lines(const Fan& fan, Ties& ties) {
+  for (std::size_t k = 0; k < fan.beams.size(); ++k) {
+    const Vec2 direction = direction_of(fan, k);
+    if (std::min(std::fabs(direction.x), std::fabs(direction.y)) <= FanQuery::kTieRad) ties[k / 64] |= std::uint64_t{1} << (k % 64);
+  }
+}
+
+// By the edges in sight; false where that cannot be done.
+bool RayCaster::cast_edges(const Start& start, const Fan& fan, double* out) const {
+  const Vec2 p = start.origin;
+  const bool within = p.x > 0.0 && p.y > 0.0 && p.x < map_->width() && p.y < map_->height();
+  if (visibility_ == nullptr || !within || fan.beams.size() < kFewBeams || fan.increment_rad < FanQuery::kMinIncrement) return false;
+  const auto beside_line = [](double at, int cell) {
+    const double off = at - static_cast<double>(cell);
+    return off != 0.0 && std::min(off, 1.0 - off) < FanQuery::kLineMargin;
+  };
+  if (beside_line(p.x, start.right) || beside_line(p.y, start.up)) return false;
+  const std::span<const EdgeRange> ranges = visibility_->from(start.right, start.up, walls_.component(start.right, start.up));
+  if (ranges.empty()) return false;
+  FanQuery query;
+  query.vertices = walls_.vertices().data();
+  query.ranges = ranges;
+  query.width = map_->width();
+  query.height = map_->height();
+  query.origin = p;
+  query.beams = fan.beams;
+  query.rotation_cos = fan.rotation_cos;
+  query.rotation_sin = fan.rotation_sin;
+  query.first_rad = fan.first_rad;
+  query.increment_rad = fan.increment_rad;
+  query.resolution_m = map_->resolution_m();
+  query.max_range_m = fan.max_range_m;
+  Ties ties;
+  cast_fan_edges(query, out, ties);
+  if (start.on_vertical || start.on_horizontal) tie_along_lines(fan, ties);
+  for (std::size_t w = 0; 64 * w < fan.beams.size(); ++w) {
+    for (std::uint64_t left = ties[w]; left != 0; left &= left - 1) {
+      const std::size_t beam = 64 * w + static_cast<std::size_t>(std::countr_zero(left));
+      out[beam] = cast_beam(start, fan, beam);
+    }
+  }
+  return true;
+}
+
+// What the z-buffer can hold of a fan.
+void RayCaster::cast_part(const Start& start, const Fan& fan, double* out) const {
+  if (cast_edges(start, fan, out)) return;
+  for (std::size_t k = 0; k < fan.beams.size(); ++k) out[k] = cast_beam(start, fan, k);
+}
+
 void RayCaster::cast_fan(const Pose2& T_map_sensor, const BeamFan& fan, double max_range_m, std::span<double> out, int stride) const {
   PITWALL_CHECK(stride >= 1, stride);
   const auto step = static_cast<std::size_t>(stride);
@@ -226,21 +321,36 @@ void RayCaster::cast_fan(const Pose2& T_map_sensor, const BeamFan& fan, double m
   PITWALL_CHECK(out.size() >= beams, out.size(), beams);
   const Start start = start_at(map_->to_grid(T_map_sensor.position()));
   const math::SinCos heading = math::sincos(T_map_sensor.yaw);
+  Fan part;
+  part.max_range_m = max_range_m;
+  part.increment_rad = fan.angle_increment_rad * static_cast<double>(stride);
   // One turn from the sensor to the grid frame.
-  const double c = axis_x_.x * heading.cos + axis_x_.y * heading.sin;
-  const double s = axis_x_.x * heading.sin - axis_x_.y * heading.cos;
-  const bool finite = start.finite && std::isfinite(c) && std::isfinite(s);
+  part.rotation_cos = axis_x_.x * heading.cos + axis_x_.y * heading.sin;
+  part.rotation_sin = axis_x_.x * heading.sin - axis_x_.y * heading.cos;
+  const bool finite = start.finite && std::isfinite(part.rotation_cos) && std::isfinite(part.rotation_sin);
   if (!finite || start.blocked) {
     std::fill_n(out.begin(), beams, finite ? 0.0 : kNoReturn);
     return;
   }
-  const double resolution = map_->resolution_m();
-  const double limit = max_range_m / resolution + 1.0;
-  for (std::size_t k = 0; k < beams; ++k) {
-    const Vec2 beam = fan.directions[k * step];
-    const double range = resolution * cast_cells(start, {c * beam.x - s * beam.y, s * beam.x + c * beam.y}, limit);
-    out[k] = range <= max_range_m ? range : kNoReturn;
+  const std::size_t in_span = static_cast<std::size_t>(std::min(FanQuery::kMaxSpan / std::max(part.increment_rad, 1e-9), 1e6)) + 1;
+  const std::size_t most = std::min(in_span, step == 1 ? FanQuery::kMaxBeams : kStrided);
+  for (std::size_t first = 0; first < beams; first += most) {
+    const std::size_t count = std::min(most, beams - first);
+    part.first_rad = fan.angle_min_rad + static_cast<double>(first) * part.increment_rad;
+    if (step == 1) {
+      part.beams = {fan.directions.data() + first, count};
+      cast_part(start, part, out.data() + first);
+    } else {
+      std::array<Vec2, kStrided> strided;
+      for (std::size_t k = 0; k < count; ++k) strided[k] = fan.directions[(first + k) * step];
+      part.beams = {strided.data(), count};
+      cast_part(start, part, out.data() + first);
+    }
   }
+}
+
+std::size_t RayCaster::bytes() const {
+  return sizeof(*this) + 2 * leap_.capacity() + walls_.bytes() + (visibility_ != nullptr ? visibility_->bytes() : 0);
 }
 
 }  // namespace pitwall::tracks

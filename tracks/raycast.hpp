@@ -2,7 +2,7 @@
 // Exact ray casting on closed cell squares. In the grid frame a ray crosses the lines x = k at t = (k - x0) / dx and the
 // lines y = m at t = (m - y0) / dy; both sequences are monotone also as rounded, and merging them is the exact cell walk
 // (Amanatides and Woo, "A fast voxel traversal algorithm", Eurographics 1987, with nothing accumulated). Between walls the
-// walk leaps over square boxes of free cells, one table per quadrant of directions; since the place where a leap ends is
+// walk leaps over square boxes of free cells, one size per quadrant of directions; since the place where a leap ends is
 // found from the same line crossings, no leap changes a bit of the result.
 //
 // Squares are closed, so what touches a blocked square hits it: a ray through a shared corner of blocked cells (diagonal
@@ -10,14 +10,17 @@
 // ray from outside walks in.
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "core/geometry.hpp"
+#include "tracks/fan.hpp"
 #include "tracks/map.hpp"
+#include "tracks/visibility.hpp"
+#include "tracks/walls.hpp"
 
 namespace pitwall::tracks {
 
@@ -31,10 +34,14 @@ struct BeamFan {
   std::vector<Vec2> directions;
 };
 
-/// Casts rays on one map. Immutable after construction; share it between cars and runs.
-class RayCaster {
+/// Casts rays on one map. Nothing about it that can be seen changes after construction: share it between cars, runs and
+/// threads. What can be seen from a tile of the map is worked out at the first fan from there (0.2 ms, under a lock).
+class RayCaster final {
  public:
   explicit RayCaster(std::shared_ptr<const OccupancyMap> map);
+  RayCaster(const RayCaster&) = delete;
+  RayCaster& operator=(const RayCaster&) = delete;
+  ~RayCaster() = default;
 
   [[nodiscard]] const OccupancyMap& map() const { return *map_; }
 
@@ -47,11 +54,13 @@ class RayCaster {
   /// that do not exist are left out. `out` holds at least ceil(count / stride) values; stride is at least 1.
   void cast_fan(const Pose2& T_map_sensor, const BeamFan& fan, double max_range_m, std::span<double> out, int stride = 1) const;
 
- private:
-  /// Side, in cells and at most 255, of the largest free square box that has a cell as its nearest corner seen along a
-  /// quadrant of directions; 0 for blocked cells and for the frame of one cell that lies around the map.
-  using LeapTable = std::vector<std::uint8_t>;
+  /// Bytes held, the map apart; all of them from construction on.
+  [[nodiscard]] std::size_t bytes() const;
+  /// Outlines and what is seen of them, for measurements; null where the map has too many (fans are walked there).
+  [[nodiscard]] const Visibility* visibility() const { return visibility_.get(); }
+  [[nodiscard]] const Walls& walls() const { return walls_; }
 
+ private:
   [[nodiscard]] std::size_t cell_index(int i, int j) const {
     return static_cast<std::size_t>(j + 1) * row_ + static_cast<std::size_t>(i + 1);
   }
@@ -77,10 +86,30 @@ class RayCaster {
   template <bool kRight, bool kUp>
   [[nodiscard]] double walk(const Start& start, Vec2 direction, double limit) const;
 
+  // What the beams of one fan share.
+  struct Fan {
+    std::span<const Vec2> beams;
+    double first_rad;
+    double increment_rad;
+    double rotation_cos;  // from the sensor to the grid frame
+    double rotation_sin;
+    double max_range_m;
+  };
+  [[nodiscard]] static Vec2 direction_of(const Fan& fan, std::size_t beam);
+  static void tie_along_lines(const Fan& fan, Ties& ties);
+  [[nodiscard]] double cast_beam(const Start& start, const Fan& fan, std::size_t beam) const;
+  [[nodiscard]] bool cast_edges(const Start& start, const Fan& fan, double* out) const;
+  void cast_part(const Start& start, const Fan& fan, double* out) const;
+
   std::shared_ptr<const OccupancyMap> map_;
   Vec2 axis_x_;  // of the grid frame, in the map frame
   std::size_t row_;
-  std::array<LeapTable, 4> leap_;  // by (right ? 1 : 0) + (up ? 2 : 0); 4 bytes a cell
+  // For each cell, and for the frame of one cell that lies around the map, four bits per quadrant of directions (from low
+  // to high: left down, right down, left up, right up): a size from kLeaps, in cells, of a free square box that has the
+  // cell as its nearest corner.
+  std::vector<std::uint16_t> leap_;
+  Walls walls_;
+  std::unique_ptr<const Visibility> visibility_;
 };
 
 }  // namespace pitwall::tracks

@@ -7,14 +7,15 @@
 #include <algorithm>
 #include <deque>
 
+#include "controllers/line_controller.hpp"
 #include "controllers/pure_pursuit.hpp"
 #include "tests/support/straight_track.hpp"
 
 namespace pitwall::toy {
 
+using controllers::LineController;
+using controllers::LineControllerParameters;
 using controllers::LineToFollow;
-using controllers::PurePursuit;
-using controllers::PurePursuitParameters;
 
 /// A line in an open field: no map, nothing in the scan.
 inline LineToFollow field_line(std::vector<Vec2> points, bool closed, double speed) {
@@ -75,12 +76,18 @@ struct Loop {
   }
 };
 
-inline PurePursuit controller_of(const LineToFollow& line, PurePursuitParameters p = {}) {
-  REQUIRE(validate(p, toy::car(), &line).ok());
-  return PurePursuit(p, toy::car(), line);
+/// The controller `pure_pursuit`.
+inline LineController pursuit(const LineControllerParameters& p, const CarParameters& car, const LineToFollow& line,
+                              const controllers::PurePursuitParameters& law = {}) {
+  REQUIRE(validate(p, car, &line, "pure_pursuit").ok());
+  return LineController("pure_pursuit", p, car, line,
+                        [&](const controllers::LawSetup& setup) { return std::make_unique<controllers::PurePursuitLaw>(law, setup); });
+}
+inline LineController controller_of(const LineToFollow& line, const LineControllerParameters& p = {}) {
+  return pursuit(p, toy::car(), line);
 }
 
-inline Reason reason_after(PurePursuit& controller, Loop& loop, int ticks) {
+inline Reason reason_after(LineController& controller, Loop& loop, int ticks) {
   for (int k = 0; k < ticks; ++k) loop.tick(controller);
   return loop.last.reason;
 }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ros_messages/cdr.hpp"
+
+#include <array>
+#include <limits>
+
+#include "core/check.hpp"
+
+namespace pitwall::ros_messages {
+
+namespace {
+
+constexpr std::size_t kEncapsulationSize = 4;
+constexpr std::size_t kMostPadding = 7;  // some middlewares pad to 4 or 8 bytes
+
+constexpr std::array<std::string_view, 12> kEncapsulations = {"CDR big endian",
+                                                              "CDR little endian",
+                                                              "PL_CDR big endian",
+                                                              "PL_CDR little endian",
+                                                              "",
+                                                              "",
+                                                              "CDR2 big endian",
+                                                              "CDR2 little endian",
+                                                              "delimited CDR2 big endian",
+                                                              "delimited CDR2 little endian",
+                                                              "PL_CDR2 big endian",
+                                                              "PL_CDR2 little endian"};
+
+}  // namespace
+
+CdrReader::CdrReader(std::string_view message) {
+  if (message.size() < kEncapsulationSize) {
+    error_ = "a message of " + std::to_string(message.size()) + " bytes has no encapsulation (4 bytes)";
+    return;
+  }
+  const unsigned id = static_cast<unsigned char>(message[0]) * 256U + static_cast<unsigned char>(message[1]);
+  if (id > 1) {
+    const std::string_view name = id < kEncapsulations.size() ? kEncapsulations[id] : "";
+    error_ = "encapsulation " + std::to_string(id) + (name.empty() ? "" : " (" + std::string(name) + ")") +
+             (message.substr(0, 4) == "\x28\xb5\x2f\xfd" ? ", the first bytes of a zstd frame," : "") +
+             " is not read; plain CDR (0 big endian, 1 little endian) is";
+    return;
+  }
+  body_ = message.substr(kEncapsulationSize);
+  swap_ = (id == 0) != (std::endian::native == std::endian::big);
+}
+
+bool CdrReader::align(std::size_t size) {
+  const std::size_t rest = at_ % size;
+  if (rest != 0) at_ += std::min(size - rest, left());
+  return ok();
+}
+
+bool CdrReader::need(std::size_t count, std::size_t size) {
+  if (!ok()) return false;
+  if (count <= left() / size) return true;
+  fail(std::to_string(count) + (count == 1 ? " value of " : " values of ") + std::to_string(size) + " bytes");
+  return false;
+}
+
+std::string_view CdrReader::text() {
+  const auto length = number<std::uint32_t>();
+  if (length == 0 || !need(length, 1)) return {};
+  const std::string_view bytes = body_.substr(at_, length);
+  if (bytes.back() != '\0') {
+    error_ = "the string at byte " + std::to_string(kEncapsulationSize + at_) + " does not end in NUL";
+    return {};
+  }
+  at_ += length;
+  return bytes.substr(0, length - 1);
+}
+
+std::size_t CdrReader::count(std::size_t element_size) {
+  const auto elements = number<std::uint32_t>();
+  if (!need(elements, element_size)) return 0;
+  return elements;
+}
+
+void CdrReader::fail(const std::string& what) {
+  if (ok())
+    error_ = what + " at byte " + std::to_string(kEncapsulationSize + at_) + ", where " + std::to_string(left()) + " bytes are left";
+}
+
+void CdrReader::in_field(std::string_view name) { field_ = std::string(name) + (field_.empty() || field_[0] == '[' ? "" : ".") + field_; }
+
+Status CdrReader::finish() const {
+  if (!ok()) return Error{(field_.empty() ? "" : field_ + ": ") + error_};
+  if (left() > kMostPadding) return Error{std::to_string(left()) + " bytes are left over after the last field (up to 7 are padding)"};
+  return {};
+}
+
+CdrWriter::CdrWriter(std::string& out) : out_(out) {
+  out_.clear();
+  out_.append(std::string_view("\0\1\0\0", kEncapsulation));
+}
+
+void CdrWriter::text(std::string_view value) {
+  count(value.size() + 1);
+  out_.append(value);
+  out_ += '\0';
+}
+
+void CdrWriter::count(std::size_t elements) {
+  PITWALL_CHECK(elements <= std::numeric_limits<std::uint32_t>::max(), elements);
+  number(static_cast<std::uint32_t>(elements));
+}
+
+}  // namespace pitwall::ros_messages
