@@ -6,6 +6,7 @@
 #include "controllers/gap_follow.hpp"
 #include "controllers/line_controller.hpp"
 #include "controllers/line_follower.hpp"
+#include "controllers/lqr.hpp"
 #include "controllers/pure_pursuit.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -112,6 +113,7 @@ constexpr Entry law_entry(const char* name) {
 constexpr std::array kEntries{
     entry<GapFollowParameters>("gap_follow", make_gap_follow),
     entry<LineFollowerParameters>("line_follower", make_line_follower),
+    law_entry<LqrLaw>("lqr"),
     law_entry<PurePursuitLaw>("pure_pursuit"),
 };
 
