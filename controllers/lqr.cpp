@@ -55,8 +55,6 @@ void LqrParameters::fields(FieldVisitor& f) {
   f.enumeration("lqr_tyre", tyre, kSlipLawNames, "how side force grows with slip in the steady turn");
   f.group("lqr_weights", [this](FieldVisitor& g) { weights.fields(g); });
   f.number("lqr_preview_s", preview_s, {"s", 0, 2, "how far ahead changes of curvature are answered"});
-  f.number("lqr_approach_rad", approach_rad, {"rad", 0.05, 1.2, "steepest way back to the line"});
-  f.number("lqr_approach_mps", approach_mps, {"m/s", 0.1, 10, "fastest sideways motion back to the line"});
 }
 
 Status validate(const LqrParameters& p, const LawSetup& setup, std::string_view what) {
@@ -80,8 +78,7 @@ LqrLaw::LqrLaw(const LqrParameters& parameters, const LawSetup& setup)
       n_(states(kind_)),
       memory_(memory_of(setup)),
       speeds_(speeds_up_to(setup.max_speed_mps)),
-      approach_rad_(parameters.approach_rad),
-      approach_mps_(parameters.approach_mps),
+      weights_(parameters.weights),
       side_(setup.car, parameters.tyre),
       sent_(memory_, 0.0) {
   const auto periods = static_cast<std::size_t>(std::round(parameters.preview_s / setup.control_period_s));
@@ -178,17 +175,15 @@ double LqrLaw::steer(const LawInput& in) {
   const SteadyTurn turn = steady_at(in, s, std::max(0.0, in.speed_mps));
   const double line_heading = in.shift.none() ? setup_.line->heading_at(s) : setup_.line->at(s, in.shift).heading_rad;
   const Row k = row_at(gain_, in.speed_mps);
-  // Far off the line the regulator would cross it at any angle: the way back is bounded.
-  const double approach = std::min(approach_rad_, approach_mps_ / std::abs(in.speed_mps));
-  const double far_m = approach * k[kStateE] / k[kStateD];
-  double change = k[kStateD] * std::clamp(in.lateral_error_m(), -far_m, far_m) +
-                  k[kStateE] * wrap_angle(in.T_map_base.yaw - line_heading - turn.heading_rad) +
+  const double d = in.lateral_error_m();
+  const double near_d = d - weights_.too_far_m(d, in.speed_mps, k[kStateD], k[kStateE]);
+  double change = k[kStateD] * near_d + k[kStateE] * wrap_angle(in.T_map_base.yaw - line_heading - turn.heading_rad) +
                   k[n_ - 1] * (in.wheel_rad - turn.wheel_rad);
   if (kind_ == LateralKind::kDynamic) {
     change += k[kStateVy] * (side_.lateral_mps() - turn.lateral_mps) + k[kStateR] * (side_.yaw_rate_radps() - turn.yaw_rate_radps);
   }
   for (std::size_t m = 0; m < memory_; ++m) change += k[n_ + m] * (sent_[m] - turn.wheel_rad);
-  return in.commanded_rad - change - answer_to_changes(in, turn);
+  return side_.within_grip(in.commanded_rad - change - answer_to_changes(in, turn), in.speed_mps);
 }
 
 std::vector<double> LqrLaw::gains_at(double speed_mps) const {

@@ -27,9 +27,7 @@ struct LqrParameters {
   LateralKind model = LateralKind::kDynamic;
   SlipLaw tyre = SlipLaw::kBrush;
   LateralWeights weights;
-  double preview_s = 0.45;     ///< how far ahead curvature is looked at
-  double approach_rad = 0.25;  ///< steepest way back to the line
-  double approach_mps = 1.0;   ///< fastest sideways motion back to the line
+  double preview_s = 0.45;  ///< how far ahead curvature is looked at
   void fields(FieldVisitor& f);
 };
 
@@ -76,8 +74,7 @@ class LqrLaw final : public SteeringLaw {
   std::vector<double> gain_;   ///< speeds x (n + memory)
   std::vector<double> ahead_;  ///< speeds x stages x 4: on changes of heading, v_y, yaw rate and angle of the steady turn
   double residual_ = 0.0;
-  double approach_rad_;
-  double approach_mps_;
+  LateralWeights weights_;
   SideMotion side_;
   // Between ticks.
   bool known_ = false;

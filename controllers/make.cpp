@@ -7,6 +7,7 @@
 #include "controllers/line_controller.hpp"
 #include "controllers/line_follower.hpp"
 #include "controllers/lqr.hpp"
+#include "controllers/mpc.hpp"
 #include "controllers/pure_pursuit.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -114,6 +115,7 @@ constexpr std::array kEntries{
     entry<GapFollowParameters>("gap_follow", make_gap_follow),
     entry<LineFollowerParameters>("line_follower", make_line_follower),
     law_entry<LqrLaw>("lqr"),
+    law_entry<MpcLaw>("mpc"),
     law_entry<PurePursuitLaw>("pure_pursuit"),
 };
 

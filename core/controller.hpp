@@ -64,6 +64,7 @@ enum class Reason : std::uint8_t {
   kOffLine,
   kEndOfPath,
   // Own faults.
+  kSteeringFallback,  ///< drives on what the law planned before, for one tick
   kSteeringLawFailed,
 };
 
