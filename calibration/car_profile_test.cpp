@@ -7,11 +7,12 @@
 #include <initializer_list>
 
 #include "core/files.hpp"
+#include "tests/support/source_dir.hpp"
 
 namespace pitwall::calibration {
 namespace {
 
-const std::filesystem::path kCars = std::filesystem::path(PITWALL_SOURCE_DIR) / "calibration/cars";
+const std::filesystem::path kCars = source_dir() / "calibration/cars";
 
 CarProfile shipped(const std::string& name) { return load_car(name, kCars).value(); }
 

@@ -10,6 +10,7 @@
 #include "calibration/car_profile.hpp"
 #include "controllers/make.hpp"
 #include "sim/world.hpp"
+#include "tests/support/source_dir.hpp"
 #include "tracks/build/generator.hpp"
 #include "tracks/build/plan.hpp"
 #include "tracks/speed_profile.hpp"
@@ -23,7 +24,7 @@ struct Circuit {
   controllers::LineToFollow line;
 
   explicit Circuit(const std::string& name) {
-    const std::string source = PITWALL_SOURCE_DIR;
+    const std::string source = source_dir().string();
     const auto plan = tracks::build::load_plan(source + "/tracks/data/" + name + ".yaml").value();
     auto track = tracks::build::make_track(plan).value();
     place.map = std::make_shared<const tracks::OccupancyMap>(std::move(track.map));
@@ -39,7 +40,7 @@ struct Circuit {
 sim::CarSetup setup(const std::string& name, const std::string& controller, const Circuit& circuit, double s_m) {
   sim::CarSetup s;
   s.name = name;
-  s.parameters = calibration::load_car("f1tenth", std::string(PITWALL_SOURCE_DIR) + "/calibration/cars").value().parameters;
+  s.parameters = calibration::load_car("f1tenth", source_dir().string() + "/calibration/cars").value().parameters;
   s.plant = plant::Options::of(plant::Fidelity::kCar);
   s.sensors = sim::SensorSettings::of(s.parameters, true);
   s.controller = std::move(controllers::make(controller, Node{}, s.parameters, &circuit.line).value());

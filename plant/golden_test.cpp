@@ -14,6 +14,7 @@
 #include "core/text.hpp"
 #include "plant/plant.hpp"
 #include "plant/test_car.hpp"
+#include "tests/support/source_dir.hpp"
 
 namespace pitwall::plant {
 
@@ -69,7 +70,7 @@ std::string what_moved(const std::string& before, const std::string& after) {
 }
 
 void compare(const std::string& name, const std::string& now) {
-  const std::string file = std::string(PITWALL_SOURCE_DIR) + "/plant/golden/" + name + ".csv";
+  const std::string file = source_dir().string() + "/plant/golden/" + name + ".csv";
   const auto golden = read_file(file);
   if (std::getenv("PITWALL_UPDATE_GOLDEN") != nullptr) {
     MESSAGE(name << ": " << (golden ? what_moved(*golden, now) : std::string("new")));

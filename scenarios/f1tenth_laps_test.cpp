@@ -8,13 +8,14 @@
 #include <filesystem>
 
 #include "scenarios/f1tenth_laps_rules.hpp"
+#include "tests/support/source_dir.hpp"
 
 namespace pitwall::scenarios {
 namespace {
 
 std::filesystem::path evans() {
   const char* data = std::getenv("PITWALL_TEST_DATA");
-  return (data != nullptr ? std::filesystem::path(data) : std::filesystem::path(PITWALL_SOURCE_DIR) / "../shared/data") / "maps/evans";
+  return (data != nullptr ? std::filesystem::path(data) : source_dir() / "../shared/data") / "maps/evans";
 }
 
 tracks::Image room(int width, int height) {

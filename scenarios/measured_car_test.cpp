@@ -7,11 +7,12 @@
 
 #include "calibration/car_profile.hpp"
 #include "scenarios/scenario.hpp"
+#include "tests/support/source_dir.hpp"
 
 namespace pitwall::scenarios {
 namespace {
 
-const std::filesystem::path kSource = PITWALL_SOURCE_DIR;
+const std::filesystem::path kSource = source_dir();
 
 std::vector<NamedScenario> suite() { return load_suite(kSource / "scenarios/suites/measured_car.yaml", {}).value(); }
 

@@ -14,13 +14,14 @@
 #include <string>
 #include <system_error>
 
+#include "tests/support/source_dir.hpp"
+
 namespace pitwall {
 
 /// The file or folder `name` of the test data; where it is absent, one line says so and the caller returns.
 inline std::optional<std::filesystem::path> test_data(const std::string& name) {
   const char* set = std::getenv("PITWALL_TEST_DATA");
-  const std::filesystem::path root =
-      set != nullptr ? std::filesystem::path(set) : std::filesystem::path(PITWALL_SOURCE_DIR) / ".." / "shared" / "data";
+  const std::filesystem::path root = set != nullptr ? std::filesystem::path(set) : source_dir() / ".." / "shared" / "data";
   std::error_code ignored;
   if (std::filesystem::exists(root / name, ignored)) return root / name;
   MESSAGE("skipped: no test data at " << (root / name).string() << " (set PITWALL_TEST_DATA)");

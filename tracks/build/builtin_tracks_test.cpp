@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/files.hpp"
+#include "tests/support/source_dir.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tracks/build/generator.hpp"
 #include "tracks/track.hpp"
@@ -60,7 +61,7 @@ TEST_CASE("at least three circuits of 300 to 450 m ship, 2.2 m wide, with a hair
 TEST_CASE("the shipped circuits keep their plans' radius and wall, and start with a straight ahead") {
   for (const char* name : {"larkfield", "copper_ridge", "salt_quay"}) {
     CAPTURE(name);
-    const auto plan = load_plan(std::filesystem::path(PITWALL_SOURCE_DIR) / "tracks" / "data" / "circuits" / (std::string(name) + ".yaml"));
+    const auto plan = load_plan(source_dir() / "tracks" / "data" / "circuits" / (std::string(name) + ".yaml"));
     REQUIRE(plan.ok());
     CHECK(plan->min_radius_m >= 1.7);
     CHECK(plan->min_wall_m >= 0.5);
@@ -91,7 +92,7 @@ TEST_CASE("the indoor layouts ship under their names with their laps") {
 
 TEST_CASE("track_generate draws the shipped bytes again") {
   const TempFolder folder("track_generate_test");
-  const std::string plan = std::string(PITWALL_SOURCE_DIR) + "/tracks/data/indoor/indoor_oval.yaml";
+  const std::string plan = source_dir().string() + "/tracks/data/indoor/indoor_oval.yaml";
   REQUIRE(generate("--plot --index -o " + folder.path().string() + " " + plan) == 0);
   for (const char* file : {"indoor_oval_map.pgm", "indoor_oval_map.yaml", "indoor_oval_centerline.csv"}) {
     const auto drawn = read_file(folder.path() / "indoor_oval" / file);
