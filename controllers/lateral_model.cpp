@@ -144,6 +144,20 @@ SideMotion::SideMotion(const CarParameters& car, SlipLaw law)
       front_grip_n_(turns_.grip_mps2() * car.mass_kg * car.lr_m() / car.wheelbase_m),
       rear_grip_n_(turns_.grip_mps2() * car.mass_kg * car.lf_m() / car.wheelbase_m) {}
 
+void SideMotion::follow(Time now, double speed_mps, double wheel_rad) {
+  // Long enough for any slip to settle.
+  constexpr double kSettle_s = 0.5;
+  if (known_) {
+    advance((now - last_).seconds(), speed_mps, 0.5 * (last_wheel_rad_ + wheel_rad));
+  } else {
+    put(0.0, 0.0);
+    advance(kSettle_s, speed_mps, wheel_rad);
+  }
+  known_ = true;
+  last_ = now;
+  last_wheel_rad_ = wheel_rad;
+}
+
 void SideMotion::advance(double dt_s, double speed_mps, double wheel_rad) {
   const double pieces = std::clamp(std::ceil(dt_s / kStep_s), 1.0, 100.0);
   for (double i = 0.0; i < pieces; i += 1.0) step(dt_s / pieces, speed_mps, wheel_rad);

@@ -23,7 +23,7 @@
 #include "controllers/linear_control.hpp"
 #include "core/car.hpp"
 #include "core/fields.hpp"
-#include "core/result.hpp"
+#include "core/time.hpp"
 
 namespace pitwall::controllers {
 
@@ -105,7 +105,10 @@ class SteadyTurns {
 class SideMotion {
  public:
   SideMotion(const CarParameters& car, SlipLaw law);
-  void reset() { put(0.0, 0.0); }
+  /// Forgets the motion: the next follow() begins with the steady one of its wheel angle.
+  void forget() { known_ = false; }
+  /// On to `now`, with the speed and the wheel angle believed then; the wheels turned evenly since the last call.
+  void follow(Time now, double speed_mps, double wheel_rad);
   /// Sets the motion.
   void put(double lateral_mps, double yaw_rate_radps) {
     lateral_mps_ = lateral_mps;
@@ -131,6 +134,9 @@ class SideMotion {
   double front_grip_n_, rear_grip_n_;
   double lateral_mps_ = 0.0;
   double yaw_rate_radps_ = 0.0;
+  bool known_ = false;
+  Time last_;
+  double last_wheel_rad_ = 0.0;
 };
 
 /// What an error may be, against each other: the cost is the sum of (error / what it may be)^2. And how fast the car comes back

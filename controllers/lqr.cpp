@@ -13,7 +13,6 @@ namespace pitwall::controllers {
 
 namespace {
 
-constexpr double kSpeedStep_mps = 0.25;
 // Standing cars do not turn their wheels.
 constexpr double kStanding_mps = 0.05;
 // More stages of preview than this change nothing, and cost time.
@@ -42,12 +41,6 @@ std::optional<Regulator> regulator_at(const LqrParameters& p, const LawSetup& se
   return regulator(loop, q, r);
 }
 
-std::size_t speeds_up_to(double max_speed_mps) {
-  return 2 + static_cast<std::size_t>(std::ceil(std::max(0.0, max_speed_mps - kSlowest_mps) / kSpeedStep_mps));
-}
-
-double speed_of(std::size_t i) { return kSlowest_mps + kSpeedStep_mps * static_cast<double>(i); }
-
 }  // namespace
 
 void LqrParameters::fields(FieldVisitor& f) {
@@ -62,14 +55,20 @@ Status validate(const LqrParameters& p, const LawSetup& setup, std::string_view 
   if (p.tyre == SlipLaw::kMagicFormula && !(setup.car.magic_front_b > 0.0 && setup.car.magic_rear_b > 0.0)) {
     return Error{std::string(what) + ": lqr_tyre magic_formula needs the car's magic_front_b and magic_rear_b, which are 0"};
   }
-  for (std::size_t i = 0; i < speeds_up_to(setup.max_speed_mps); ++i) {
+  for (std::size_t i = 0; i < SpeedTable::rows_up_to(setup.max_speed_mps); ++i) {
     Discrete loop;
-    if (regulator_at(p, setup, speed_of(i), loop)) continue;
-    return Error{std::string(what) + ": no stabilising gains at " + format_number(speed_of(i), 3) + " m/s with lqr_weights.lateral_m " +
-                 format_exact(p.weights.lateral_m) + ", heading_rad " + format_exact(p.weights.heading_rad) + ", rate_radps " +
-                 format_exact(p.weights.rate_radps) + " at " + format_number(1.0 / setup.control_period_s, 4) + " Hz"};
+    if (regulator_at(p, setup, SpeedTable::speed_of(i), loop)) continue;
+    return Error{std::string(what) + ": no stabilising gains at " + format_number(SpeedTable::speed_of(i), 3) +
+                 " m/s with lqr_weights.lateral_m " + format_exact(p.weights.lateral_m) + ", heading_rad " +
+                 format_exact(p.weights.heading_rad) + ", rate_radps " + format_exact(p.weights.rate_radps) + " at " +
+                 format_number(1.0 / setup.control_period_s, 4) + " Hz"};
   }
   return {};
+}
+
+void LqrLaw::reset() {
+  known_ = false;
+  side_.forget();
 }
 
 LqrLaw::LqrLaw(const LqrParameters& parameters, const LawSetup& setup)
@@ -77,19 +76,20 @@ LqrLaw::LqrLaw(const LqrParameters& parameters, const LawSetup& setup)
       kind_(possible(parameters.model, setup.car)),
       n_(states(kind_)),
       memory_(memory_of(setup)),
-      speeds_(speeds_up_to(setup.max_speed_mps)),
       weights_(parameters.weights),
       side_(setup.car, parameters.tyre),
       sent_(memory_, 0.0) {
   const auto periods = static_cast<std::size_t>(std::round(parameters.preview_s / setup.control_period_s));
   stride_ = std::max<std::size_t>(1, (periods + kMostStages - 1) / kMostStages);
   stages_ = periods / stride_;
-  for (std::size_t k = 0; k < speeds_; ++k) {
+  for (std::size_t k = 0; k < SpeedTable::rows_up_to(setup.max_speed_mps); ++k) {
     Discrete loop;
-    const auto found = regulator_at(parameters, setup, speed_of(k), loop);
-    PITWALL_CHECK(found.has_value(), speed_of(k));
+    const auto found = regulator_at(parameters, setup, SpeedTable::speed_of(k), loop);
+    PITWALL_CHECK(found.has_value(), SpeedTable::speed_of(k));
     residual_ = std::max(residual_, found->residual);
-    for (std::size_t i = 0; i < n_ + memory_; ++i) gain_.push_back(found->gain(0, i));
+    std::vector<double> gains;
+    for (std::size_t i = 0; i < n_ + memory_; ++i) gains.push_back(found->gain(0, i));
+    gain_.add(gains);
     tabulate_preview(parameters, *found, loop);
   }
 }
@@ -99,6 +99,7 @@ void LqrLaw::tabulate_preview(const LqrParameters& parameters, const Regulator& 
   const double r = 1.0 / (change * change) + (loop.b.transposed() * regulator.cost * loop.b)(0, 0);
   const Matrix closed = loop.a - loop.b * regulator.gain;
   Matrix reached = loop.b;
+  std::vector<double> stages;
   for (std::size_t i = 0; i < stages_; ++i) {
     std::array<double, kChanges> mean{};
     for (std::size_t q = 0; q < stride_; ++q) {
@@ -112,34 +113,22 @@ void LqrLaw::tabulate_preview(const LqrParameters& parameters, const Regulator& 
       // In the steady turn wheels and all commands have one angle.
       for (std::size_t m = n_ - 1; m < n_ + memory_; ++m) mean[3] += row(0, m);
     }
-    ahead_.insert(ahead_.end(), mean.begin(), mean.end());
+    stages.insert(stages.end(), mean.begin(), mean.end());
   }
-}
-
-LqrLaw::Row LqrLaw::row_at(const std::vector<double>& table, double speed_mps) const {
-  const double place = std::clamp((speed_mps - kSlowest_mps) / kSpeedStep_mps, 0.0, static_cast<double>(speeds_ - 1));
-  const std::size_t low = std::min(static_cast<std::size_t>(place), speeds_ - 2);
-  const std::size_t width = table.size() / speeds_;
-  return {table.data() + low * width, table.data() + (low + 1) * width, place - static_cast<double>(low)};
+  ahead_.add(stages);
 }
 
 void LqrLaw::follow(const LawInput& in) {
-  // Long enough for any slip to settle.
-  constexpr double kSettle_s = 0.5;
+  side_.follow(in.now, in.speed_mps, in.wheel_rad);
   if (!known_) {
-    side_.reset();
-    side_.advance(kSettle_s, in.speed_mps, in.wheel_rad);
     for (std::size_t i = 0; i < memory_; ++i) {
       sent_[i] = i < in.queued.size() ? in.queued[in.queued.size() - 1 - i].steering_rad : in.acting_rad;
     }
   } else {
-    side_.advance((in.now - last_).seconds(), in.speed_mps, 0.5 * (last_wheel_rad_ + in.wheel_rad));
     for (std::size_t i = memory_ - 1; i > 0; --i) sent_[i] = sent_[i - 1];
   }
   sent_[0] = in.commanded_rad;
   known_ = true;
-  last_ = in.now;
-  last_wheel_rad_ = in.wheel_rad;
 }
 
 SteadyTurn LqrLaw::steady_at(const LawInput& in, double s_m, double speed_mps) const {
@@ -151,7 +140,7 @@ SteadyTurn LqrLaw::steady_at(const LawInput& in, double s_m, double speed_mps) c
 double LqrLaw::answer_to_changes(const LawInput& in, const SteadyTurn& here) const {
   const double stage_s = static_cast<double>(stride_) * setup_.control_period_s;
   const double faster = in.speed_mps - setup_.line->speed_at(in.fix.on_line.s_m);
-  const Row g = row_at(ahead_, in.speed_mps);
+  const SpeedTable::Row g = ahead_.at(in.speed_mps);
   double s = in.fix.on_line.s_m;
   double v = in.speed_mps;
   SteadyTurn now = here;
@@ -174,7 +163,7 @@ double LqrLaw::steer(const LawInput& in) {
   const double s = in.fix.on_line.s_m;
   const SteadyTurn turn = steady_at(in, s, std::max(0.0, in.speed_mps));
   const double line_heading = in.shift.none() ? setup_.line->heading_at(s) : setup_.line->at(s, in.shift).heading_rad;
-  const Row k = row_at(gain_, in.speed_mps);
+  const SpeedTable::Row k = gain_.at(in.speed_mps);
   const double d = in.lateral_error_m();
   const double near_d = d - weights_.too_far_m(d, in.speed_mps, k[kStateD], k[kStateE]);
   double change = k[kStateD] * near_d + k[kStateE] * wrap_angle(in.T_map_base.yaw - line_heading - turn.heading_rad) +
@@ -187,7 +176,7 @@ double LqrLaw::steer(const LawInput& in) {
 }
 
 std::vector<double> LqrLaw::gains_at(double speed_mps) const {
-  const Row k = row_at(gain_, speed_mps);
+  const SpeedTable::Row k = gain_.at(speed_mps);
   std::vector<double> gains;
   for (std::size_t i = 0; i < n_ + memory_; ++i) gains.push_back(k[i]);
   return gains;

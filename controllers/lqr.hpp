@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "controllers/lateral_model.hpp"
+#include "controllers/speed_table.hpp"
 #include "controllers/steering_law.hpp"
 
 namespace pitwall::controllers {
@@ -40,7 +41,7 @@ class LqrLaw final : public SteeringLaw {
   /// The parameters must have passed validate().
   LqrLaw(const LqrParameters& parameters, const LawSetup& setup);
 
-  void reset() override { known_ = false; }
+  void reset() override;
   double steer(const LawInput& in) override;
   [[nodiscard]] double delay_margin_s(double speed_mps) const override;
 
@@ -51,14 +52,6 @@ class LqrLaw final : public SteeringLaw {
 
  private:
   static constexpr std::size_t kChanges = 4;
-  /// A row of a table by speed, between the two speeds that it has.
-  struct Row {
-    const double* low;
-    const double* high;
-    double share;
-    double operator[](std::size_t i) const { return low[i] + share * (high[i] - low[i]); }
-  };
-  [[nodiscard]] Row row_at(const std::vector<double>& table, double speed_mps) const;
   void tabulate_preview(const LqrParameters& parameters, const Regulator& regulator, const Discrete& loop);
   [[nodiscard]] SteadyTurn steady_at(const LawInput& in, double s_m, double speed_mps) const;
   [[nodiscard]] double answer_to_changes(const LawInput& in, const SteadyTurn& here) const;
@@ -66,20 +59,17 @@ class LqrLaw final : public SteeringLaw {
 
   LawSetup setup_;
   LateralKind kind_;
-  std::size_t n_;              ///< states of the car
-  std::size_t memory_;         ///< commands remembered
-  std::size_t stages_ = 0;     ///< of preview
-  std::size_t stride_ = 1;     ///< periods in a stage
-  std::size_t speeds_;         ///< in the tables
-  std::vector<double> gain_;   ///< speeds x (n + memory)
-  std::vector<double> ahead_;  ///< speeds x stages x 4: on changes of heading, v_y, yaw rate and angle of the steady turn
+  std::size_t n_;           ///< states of the car
+  std::size_t memory_;      ///< commands remembered
+  std::size_t stages_ = 0;  ///< of preview
+  std::size_t stride_ = 1;  ///< periods in a stage
+  SpeedTable gain_;         ///< n + memory
+  SpeedTable ahead_;        ///< stages x 4: on changes of heading, v_y, yaw rate and angle of the steady turn
   double residual_ = 0.0;
   LateralWeights weights_;
   SideMotion side_;
   // Between ticks.
   bool known_ = false;
-  Time last_;
-  double last_wheel_rad_ = 0.0;
   std::vector<double> sent_;  ///< latest first
 };
 

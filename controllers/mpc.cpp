@@ -14,7 +14,6 @@ namespace pitwall::controllers {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kSpeedStep_mps = 0.25;
 constexpr double kStanding_mps = 0.05;
 // Step of the roll-out through the queue.
 constexpr double kRoll_s = 0.005;
@@ -28,11 +27,6 @@ constexpr double kLaterSlack = 0.85;
 constexpr double kLeastSlack = 0.1;
 constexpr std::size_t kSlacks = 2;
 constexpr std::size_t kRowsPerStage = 6;
-
-std::size_t speeds_up_to(double max_speed_mps) {
-  return 2 + static_cast<std::size_t>(std::ceil(std::max(0.0, max_speed_mps - kSlowest_mps) / kSpeedStep_mps));
-}
-double speed_of(std::size_t i) { return kSlowest_mps + kSpeedStep_mps * static_cast<double>(i); }
 
 /// The regulator of (x, u_-1) for changes of the command per stage.
 std::optional<Regulator> regulator_at(const MpcParameters& p, const LawSetup& setup, double speed_mps, Discrete& stage) {
@@ -75,12 +69,13 @@ Status validate(const MpcParameters& p, const LawSetup& setup, std::string_view 
     return Error{std::string(what) + ": mpc_stage_s " + format_exact(p.stage_s) + " must not be below the control period of " +
                  format_exact(setup.control_period_s) + " s (control_rate_hz)"};
   }
-  for (std::size_t i = 0; i < speeds_up_to(setup.max_speed_mps); ++i) {
+  for (std::size_t i = 0; i < SpeedTable::rows_up_to(setup.max_speed_mps); ++i) {
     Discrete stage;
-    if (regulator_at(p, setup, speed_of(i), stage)) continue;
-    return Error{std::string(what) + ": no terminal cost at " + format_number(speed_of(i), 3) + " m/s with mpc_weights.lateral_m " +
-                 format_exact(p.weights.lateral_m) + ", heading_rad " + format_exact(p.weights.heading_rad) + ", rate_radps " +
-                 format_exact(p.weights.rate_radps) + ", mpc_stage_s " + format_exact(p.stage_s)};
+    if (regulator_at(p, setup, SpeedTable::speed_of(i), stage)) continue;
+    return Error{std::string(what) + ": no terminal cost at " + format_number(SpeedTable::speed_of(i), 3) +
+                 " m/s with mpc_weights.lateral_m " + format_exact(p.weights.lateral_m) + ", heading_rad " +
+                 format_exact(p.weights.heading_rad) + ", rate_radps " + format_exact(p.weights.rate_radps) + ", mpc_stage_s " +
+                 format_exact(p.stage_s)};
   }
   return {};
 }
@@ -91,7 +86,6 @@ MpcLaw::MpcLaw(const MpcParameters& parameters, const LawSetup& setup)
       kind_(possible(parameters.model, setup.car)),
       n_(states(kind_)),
       stages_(static_cast<std::size_t>(parameters.stages)),
-      speeds_(speeds_up_to(setup.max_speed_mps)),
       side_(setup.car, parameters.tyre),
       rolled_(side_),
       solver_(stages_ + kSlacks, kRowsPerStage * stages_ + kSlacks),
@@ -106,24 +100,26 @@ MpcLaw::MpcLaw(const MpcParameters& parameters, const LawSetup& setup)
       weighted_(stages_),
       command_(stages_),
       state_((stages_ + 1) * n_) {
-  for (std::size_t k = 0; k < speeds_; ++k) {
+  for (std::size_t k = 0; k < SpeedTable::rows_up_to(setup.max_speed_mps); ++k) {
     Discrete stage;
-    const auto found = regulator_at(p_, setup, speed_of(k), stage);
-    PITWALL_CHECK(found.has_value(), speed_of(k));
-    rolling_.push_back(lateral_model(LateralKind::kKinematic, setup.car, speed_of(k)).a(kStateE, 2));
-    for (std::size_t i = 0; i < n_; ++i) {
-      for (std::size_t c = 0; c < n_; ++c) a_.push_back(stage.a(i, c));
-      b_.push_back(stage.b(i, 0));
-    }
-    for (std::size_t i = 0; i <= n_; ++i) {
-      for (std::size_t c = 0; c <= n_; ++c) cost_.push_back(found->cost(i, c));
-      gain_.push_back(found->gain(0, i));
-    }
+    const auto found = regulator_at(p_, setup, SpeedTable::speed_of(k), stage);
+    PITWALL_CHECK(found.has_value(), SpeedTable::speed_of(k));
+    const std::size_t n = n_;
+    std::vector<double> hold;
+    std::vector<double> behind;
+    for (std::size_t i = 0; i < n * n; ++i) hold.push_back(stage.a(i / n, i % n));
+    for (std::size_t i = 0; i < n; ++i) hold.push_back(stage.b(i, 0));
+    for (std::size_t i = 0; i < (n + 1) * (n + 1); ++i) behind.push_back(found->cost(i / (n + 1), i % (n + 1)));
+    for (std::size_t i = 0; i <= n; ++i) behind.push_back(found->gain(0, i));
+    hold_.add(hold);
+    behind_.add(behind);
+    rolling_.add(std::array{lateral_model(LateralKind::kKinematic, setup.car, SpeedTable::speed_of(k)).a(kStateE, 2)});
   }
 }
 
 void MpcLaw::reset() {
-  known_ = planned_ = fell_back_ = false;
+  planned_ = fell_back_ = false;
+  side_.forget();
   failures_ = 0;
 }
 
@@ -134,15 +130,10 @@ double MpcLaw::octagon(double longitudinal_share) {
   return x <= kHalf ? 1.0 - x * (1.0 - kHalf) / kHalf : (1.0 - x) * kHalf / (1.0 - kHalf);
 }
 
-MpcLaw::Place MpcLaw::place_of(double speed_mps) const {
-  const double place = std::clamp((speed_mps - kSlowest_mps) / kSpeedStep_mps, 0.0, static_cast<double>(speeds_ - 1));
-  const std::size_t low = std::min(static_cast<std::size_t>(place), speeds_ - 2);
-  return {low, place - static_cast<double>(low)};
-}
-
 double MpcLaw::steer(const LawInput& in) {
   fell_back_ = false;
-  follow(in);
+  // v_y and r are what the steering has made of them.
+  side_.follow(in.now, in.speed_mps, in.wheel_rad);
   if (!(std::abs(in.speed_mps) > kStanding_mps)) return in.commanded_rad;
   roll_on(in);
   look_ahead(in);
@@ -152,20 +143,6 @@ double MpcLaw::steer(const LawInput& in) {
   if (status_ != qp::Status::kSolved) return fall_back(in);
   keep_plan(in);
   return command_[0];
-}
-
-// v_y and r are what the steering has made of them.
-void MpcLaw::follow(const LawInput& in) {
-  constexpr double kSettle_s = 0.5;
-  if (known_) {
-    side_.advance((in.now - last_).seconds(), in.speed_mps, 0.5 * (last_wheel_rad_ + in.wheel_rad));
-  } else {
-    side_.reset();
-    side_.advance(kSettle_s, in.speed_mps, in.wheel_rad);
-  }
-  known_ = true;
-  last_ = in.now;
-  last_wheel_rad_ = in.wheel_rad;
 }
 
 double MpcLaw::curvature_at(const LawInput& in, double s_m) const {
@@ -245,9 +222,9 @@ void MpcLaw::look_ahead(const LawInput& in) {
       stage.left_m = line.room_left_at(s) - beside - shift;
       stage.right_m = line.room_right_at(s) - beside + shift;
     }
-    const Place at = place_of(stage.speed_mps);
-    for (std::size_t q = 0; q < n_ * n_; ++q) stage.a[q] = blend(a_, at, n_ * n_, q);
-    for (std::size_t q = 0; q < n_; ++q) stage.b[q] = blend(b_, at, n_, q);
+    const SpeedTable::Row hold = hold_.at(stage.speed_mps);
+    for (std::size_t q = 0; q < n_ * n_; ++q) stage.a[q] = hold[q];
+    for (std::size_t q = 0; q < n_; ++q) stage.b[q] = hold[n_ * n_ + q];
     if (i > 0) stage_[i - 1].longitudinal_mps2 = (stage.speed_mps - stage_[i - 1].speed_mps) / p_.stage_s;
     s += stage.speed_mps * p_.stage_s;
   }
@@ -267,10 +244,10 @@ void MpcLaw::condense(double commanded_rad) {
   const double q_d = 2.0 / (p_.weights.lateral_m * p_.weights.lateral_m);
   const double q_e = 2.0 / (p_.weights.heading_rad * p_.weights.heading_rad);
   const double change = p_.weights.rate_radps * p_.stage_s;
-  const Place at = place_of(start_speed_mps_);
-  const double k_d = blend(gain_, at, n + 1, kStateD);
-  const double k_e = blend(gain_, at, n + 1, kStateE);
-  too_far_m_ = p_.weights.too_far_m(free_[kStateD], std::max(kSlowest_mps, start_speed_mps_), k_d, k_e);
+  const SpeedTable::Row behind = behind_.at(start_speed_mps_);
+  const std::size_t gains = (n + 1) * (n + 1);
+  too_far_m_ =
+      p_.weights.too_far_m(free_[kStateD], std::max(kSlowest_mps, start_speed_mps_), behind[gains + kStateD], behind[gains + kStateE]);
   std::fill(hessian_.begin(), hessian_.end(), 0.0);
   std::fill(gradient_.begin(), gradient_.end(), 0.0);
   std::fill_n(to_.begin(), n * inputs, 0.0);
@@ -321,7 +298,7 @@ void MpcLaw::add_terminal(double commanded_rad) {
   const std::size_t inputs = stages_;
   const std::size_t size = inputs + kSlacks;
   const Stage& stage = stage_[inputs];
-  const Place at = place_of(stage.speed_mps);
+  const SpeedTable::Row cost = behind_.at(stage.speed_mps);
   const auto rest = at_rest(stage.turn);
   const double* x = &free_[inputs * n_];
   const double* to = &to_[inputs * n_ * inputs];
@@ -334,7 +311,7 @@ void MpcLaw::add_terminal(double commanded_rad) {
     double value = 0.0;
     std::fill(weighted_.begin(), weighted_.end(), 0.0);
     for (std::size_t c = 0; c < n; ++c) {
-      const double p = 2.0 * blend(cost_, at, n * n, i * n + c);
+      const double p = 2.0 * cost[i * n + c];
       value += p * off[c];
       for (std::size_t k = 0; k < inputs; ++k) weighted_[k] += p * (c < n_ ? to[c * inputs + k] : 1.0);
     }
@@ -378,7 +355,7 @@ void MpcLaw::add_rows(double commanded_rad) {
     const bool slips = kind_ == LateralKind::kDynamic;
     // v r; a rolling car's yaw rate is in proportion to its wheels' angle.
     const std::size_t turning = slips ? kStateR : n_ - 1;
-    const double factor = slips ? stage.speed_mps : stage.speed_mps * rolling_gain(stage.speed_mps);
+    const double factor = slips ? stage.speed_mps : stage.speed_mps * rolling_.at(stage.speed_mps)[0];
     soften(factor * x[turning], factor, &to[turning * inputs], i, -bound, bound, 1);
     double* lock = row(right_lock - commanded_rad, left_lock - commanded_rad);
     std::fill_n(lock, i, 1.0);
@@ -389,9 +366,6 @@ void MpcLaw::add_rows(double commanded_rad) {
   row(0.0, kInf)[inputs] = 1.0;
   row(0.0, kInf)[inputs + 1] = 1.0;
 }
-
-// Yaw rate per wheel angle of the kinematic model, 1/s.
-double MpcLaw::rolling_gain(double speed_mps) const { return blend(rolling_, place_of(speed_mps), 1, 0); }
 
 void MpcLaw::keep_plan(const LawInput& in) {
   const std::span<const double> du = solver_.solution();
@@ -430,8 +404,8 @@ double MpcLaw::fall_back(const LawInput& in) {
 }
 
 double MpcLaw::delay_margin_s(double speed_mps) const {
-  const Place at = place_of(speed_mps);
-  const auto k = [&](std::size_t i) { return blend(gain_, at, n_ + 1, i); };
+  const SpeedTable::Row behind = behind_.at(speed_mps);
+  const auto k = [&](std::size_t i) { return behind[(n_ + 1) * (n_ + 1) + i]; };
   const std::array<double, 1> sent{k(n_) - 1.0};
   FeedbackGains gains{.lateral = k(kStateD), .heading = k(kStateE), .wheel = k(n_ - 1), .sent = sent};
   if (kind_ == LateralKind::kDynamic) {

@@ -27,6 +27,7 @@
 
 #include "controllers/lateral_model.hpp"
 #include "controllers/qp/dual_active_set.hpp"
+#include "controllers/speed_table.hpp"
 #include "controllers/steering_law.hpp"
 
 namespace pitwall::controllers {
@@ -80,17 +81,6 @@ class MpcLaw final : public SteeringLaw {
     std::array<double, kMostStates * kMostStates> a{};
     std::array<double, kMostStates> b{};
   };
-  /// Place of a speed in the tables.
-  struct Place {
-    std::size_t low;
-    double share;
-  };
-  [[nodiscard]] Place place_of(double speed_mps) const;
-  [[nodiscard]] static double blend(const std::vector<double>& table, const Place& at, std::size_t width, std::size_t i) {
-    const double low = table[at.low * width + i];
-    return low + at.share * (table[(at.low + 1) * width + i] - low);
-  }
-  void follow(const LawInput& in);
   void roll_on(const LawInput& in);
   void look_ahead(const LawInput& in);
   void condense(double commanded_rad);
@@ -101,7 +91,6 @@ class MpcLaw final : public SteeringLaw {
   double fall_back(const LawInput& in);
   [[nodiscard]] double curvature_at(const LawInput& in, double s_m) const;
   [[nodiscard]] double kinematic_yaw_rate(double speed_mps, double wheel_rad) const;
-  [[nodiscard]] double rolling_gain(double speed_mps) const;
   [[nodiscard]] std::array<double, kMostStates> at_rest(const SteadyTurn& turn) const;
 
   MpcParameters p_;
@@ -109,18 +98,13 @@ class MpcLaw final : public SteeringLaw {
   LateralKind kind_;
   std::size_t n_;       ///< states
   std::size_t stages_;  ///< N
-  std::size_t speeds_;
-  // Tables by speed: A, B of a stage and P, the cost of what comes after.
-  std::vector<double> a_, b_, cost_;
-  std::vector<double> gain_;     ///< of the regulator behind P: on (x, u_-1)
-  std::vector<double> rolling_;  ///< yaw rate per wheel angle of the kinematic model
+  SpeedTable hold_;     ///< A and B of a stage
+  SpeedTable behind_;   ///< P, the cost of what comes after the plan, and the gains of its regulator on (x, u_-1)
+  SpeedTable rolling_;  ///< yaw rate per wheel angle of the kinematic model
   SideMotion side_;
   SideMotion rolled_;
   qp::DualActiveSet solver_;
   // Between ticks.
-  bool known_ = false;
-  Time last_;
-  double last_wheel_rad_ = 0.0;
   int failures_ = 0;
   bool fell_back_ = false;
   bool planned_ = false;
