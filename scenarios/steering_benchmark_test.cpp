@@ -193,8 +193,8 @@ void check_law(const typename Law::Parameters& parameters) {
       p95 = std::max(p95, metrics.whole.cross_track_m.p95);
     }
     const double mean_lap = sum / std::max(1, finished);
-    MESSAGE(bar.map << ": " << finished << "/10, mean lap " << mean_lap << " s (to beat " << bar.seconds << "), mean |d| " << mean
-                    << " m, worst p95 of a lap " << p95 << " m");
+    MESSAGE(std::string(bar.map) << ": " << finished << "/10, mean lap " << mean_lap << " s (to beat " << bar.seconds << "), mean |d| "
+                                 << mean << " m, worst p95 of a lap " << p95 << " m");
     CHECK(finished == 10);
     CHECK(mean_lap <= bar.seconds);
     CHECK(mean <= 0.05);
