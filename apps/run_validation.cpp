@@ -16,6 +16,7 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "scenarios/f1tenth_laps.hpp"
+#include "scenarios/law_comparison.hpp"
 #include "scenarios/measured_car.hpp"
 #include "scenarios/report.hpp"
 #include "scenarios/resolve.hpp"
@@ -33,6 +34,7 @@ struct Arguments {
   scenarios::ValidationOptions options;
   std::string output;
   std::string junit;
+  std::vector<std::string> compare;  ///< laws to compare with pure pursuit
   std::string resolved;
   int jobs = 0;
   bool json = false;
@@ -46,6 +48,8 @@ constexpr const char* kFooter =
     "Example:\n"
     "  run_validation --scenario all\n"
     "  run_validation --scenario pure --tracks maps/Spielberg evans/aut --raceline centerline --repeat-seeds 5\n"
+    "  run_validation --scenario pure --steering-law stanley --law-param gain_per_s=2.5\n"
+    "  run_validation --compare stanley map --repeat-seeds 5\n"
     "  run_validation --scenario gap --set gap_follow.max_speed_mps=3 --output report.json\n"
     "\n"
     "Exit code: 0 every scenario passed; 1 one did not, or a resolved scenario gave another trace hash;\n"
@@ -213,6 +217,30 @@ int run(const Arguments& arguments) {
   return report.passed() && !diverged && alike ? apps::kPassed : apps::kFailed;
 }
 
+/// The same runs with several steering laws, and which of them is worth having.
+int run_comparison(Arguments& arguments) {
+  scenarios::ValidationOptions& options = arguments.options;
+  if (options.scenario == "all") options.scenario = "pure";
+  const auto on_finished = [&](const std::string& law, const scenarios::Outcome& outcome) {
+    if (!arguments.quiet) std::fprintf(stderr, "%-12s  %s\n", law.c_str(), scenarios::human_line(outcome).c_str());
+  };
+  const int jobs = arguments.jobs > 0 ? arguments.jobs : scenarios::default_jobs();
+  const auto laws = scenarios::compare_laws(options, arguments.compare, jobs, g_stop, on_finished);
+  if (!laws) return apps::bad_input(laws.error());
+  const std::string json = scenarios::comparison_json(*laws);
+  std::printf("%s\n", arguments.json ? json.c_str() : scenarios::comparison_markdown(*laws).c_str());
+  if (!arguments.output.empty()) {
+    if (const Status written = write_file(arguments.output, json + "\n"); !written) return apps::bad_input(written.error());
+    log::info("wrote report " + arguments.output);
+  }
+  if (g_stop) return apps::kInterrupted;
+  bool sound = true;
+  for (const scenarios::LawRuns& law : *laws) {
+    for (const scenarios::Outcome& outcome : law.outcomes) sound = sound && outcome.passed;
+  }
+  return sound ? apps::kPassed : apps::kFailed;
+}
+
 /// The published benchmark with its own rules; the options that belong to our car and controllers have no say in it.
 int run_published_laps(const Arguments& arguments) {
   std::string lines;
@@ -264,6 +292,12 @@ void add_options(CLI::App& app, Arguments& arguments, Choices& choices) {
   app.add_option("--fidelity", choices.fidelity, "legacy, plant or car (default car)");
   app.add_option("--raceline", choices.raceline, "line to follow: shipped (default), optimized or centerline");
   app.add_option("--car", choices.car, "car profile, or a car yaml (default: PITWALL_CAR, else f1tenth)");
+  app.add_option("--steering-law", options.steering_law,
+                 "law that steers the cars which follow a line: " + join(controllers::steering_laws()));
+  app.add_option("--compare", arguments.compare, "laws to judge against pure_pursuit on scenario pure: a table, and PROMOTE or REJECT");
+  app.add_option("--law-param", options.law_parameters, "key=value of that law, for example gain_per_s=2.5; may be repeated")
+      ->take_all()
+      ->allow_extra_args(false);
   app.add_option("--set", options.assignments, "set any key of the scenarios, for example gap_follow.max_speed_mps=2")
       ->take_all()
       ->allow_extra_args(false);
@@ -324,6 +358,7 @@ int main(int argc, char** argv) {
     }
     const Status taken = take(choices, arguments);
     if (!taken) return apps::bad_input(taken.error());
+    if (!arguments.compare.empty()) return with_stdout(run_comparison(arguments));
     return arguments.options.scenario == scenarios::kF1tenthLaps ? with_stdout(run_published_laps(arguments)) : with_stdout(run(arguments));
   });
 }

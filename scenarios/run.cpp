@@ -6,6 +6,7 @@
 
 #include "controllers/make.hpp"
 #include "core/hash.hpp"
+#include "plant/steady_turn.hpp"
 #include "scenarios/metrics.hpp"
 
 namespace pitwall::scenarios {
@@ -27,6 +28,17 @@ controllers::LineToFollow line_to_follow(const ResolvedRun& run) {
     result.free_right_m.push_back(std::min(kFarthest_m, run.track->rays->cast(p, -left, kFarthest_m)));
   }
   return result;
+}
+
+/// What the law `map` knows of the tyres: those that the scenario simulates, on its floor.
+Status give_steering_table(const ResolvedRun& run, controllers::LineToFollow& line) {
+  const bool asked = std::any_of(run.cars.begin(), run.cars.end(), [](const CarSpec& car) { return car.controller == "map"; });
+  if (!asked) return {};
+  const auto car = plant::Plant::make(run.parameters, plant::Options::of(run.scenario.fidelity), run.scenario.world.surface_friction);
+  if (!car) return car.error();
+  const double fastest = std::min(run.parameters.speed_max_mps, run.scenario.speed.v_max_mps + 1.0);
+  line.steering_table = std::make_shared<const SteeringTable>(plant::steering_table(car->slip_model(), fastest));
+  return {};
 }
 
 Pose2 start_pose(const tracks::Path& line, const CarSpec& car) {
@@ -198,7 +210,8 @@ void report(const sim::World& world, Outcome& outcome) {
 
 Result<sim::World> assemble(const ResolvedRun& run) {
   const tracks::Path& line = followed_line(run).path;
-  const controllers::LineToFollow to_follow = line_to_follow(run);
+  controllers::LineToFollow to_follow = line_to_follow(run);
+  if (const Status given = give_steering_table(run, to_follow); !given) return given.error();
   std::vector<sim::CarSetup> setups;
   for (const CarSpec& car : run.cars) {
     sim::CarSetup setup;
