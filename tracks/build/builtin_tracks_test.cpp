@@ -123,7 +123,7 @@ TEST_CASE("track_generate exits 0 when it has done its work, 2 on wrong flags an
 
 TEST_CASE("the optimised line of a circuit is what the script that made it makes again, to the byte") {
   const TempFolder folder("racelines");
-  const std::string source = PITWALL_SOURCE_DIR;
+  const std::string source = source_dir().string();
   const std::string command =
       "RACELINES=" + folder.path().string() + " " + source + "/tools/make_racelines.sh " + PITWALL_BIN_DIR + " salt_quay";
   REQUIRE(std::system((command + " >/dev/null 2>&1").c_str()) == 0);
