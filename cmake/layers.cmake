@@ -5,24 +5,25 @@
 cmake_minimum_required(VERSION 3.22)
 
 set(PITWALL_FOLDERS
-    core plant tracks tracks/build ros_messages calibration sim controllers/qp controllers scenarios apps tests bench)
+    core plant tracks tracks/build ros_messages recording calibration sim controllers/qp controllers scenarios apps tests bench)
 
 set(PITWALL_MAY_USE_core "")
 set(PITWALL_MAY_USE_plant core)
 set(PITWALL_MAY_USE_tracks core)
 set(PITWALL_MAY_USE_ros_messages core)
+set(PITWALL_MAY_USE_recording core ros_messages)
 set(PITWALL_MAY_USE_calibration core)
 set(PITWALL_MAY_USE_tracks/build core tracks)
 set(PITWALL_MAY_USE_sim core plant tracks)
 set(PITWALL_MAY_USE_controllers/qp core)
 set(PITWALL_MAY_USE_controllers core tracks controllers/qp)
-set(PITWALL_MAY_USE_scenarios core calibration plant tracks sim controllers)
+set(PITWALL_MAY_USE_scenarios core calibration plant tracks ros_messages recording sim controllers)
 set(PITWALL_MAY_USE_apps ${PITWALL_FOLDERS})
 set(PITWALL_MAY_USE_tests ${PITWALL_FOLDERS})
 set(PITWALL_MAY_USE_bench ${PITWALL_FOLDERS})
 
 # Third-party libraries stay in the .cpp files of the folders named here (Eigen, header-only, may be anywhere).
-set(PITWALL_THIRD_PARTY spdlog/ yaml-cpp/ box2d/ png.h opencv2/ ceres/ nanoflann nlohmann/ CLI/ sqlite3.h hwy/)
+set(PITWALL_THIRD_PARTY spdlog/ yaml-cpp/ box2d/ png.h opencv2/ ceres/ nanoflann nlohmann/ CLI/ sqlite3.h zstd.h lz4frame.h libdeflate.h hwy/)
 set(PITWALL_HOME_OF_spdlog/ core)
 set(PITWALL_HOME_OF_yaml-cpp/ core recording)
 set(PITWALL_HOME_OF_box2d/ sim)
@@ -33,10 +34,13 @@ set(PITWALL_HOME_OF_nanoflann localization tracks)
 set(PITWALL_HOME_OF_nlohmann/ scenarios recording analysis report onboard)
 set(PITWALL_HOME_OF_CLI/ "")
 set(PITWALL_HOME_OF_sqlite3.h recording)
+set(PITWALL_HOME_OF_zstd.h recording)
+set(PITWALL_HOME_OF_lz4frame.h recording)
+set(PITWALL_HOME_OF_libdeflate.h recording)
 set(PITWALL_HOME_OF_hwy/ tracks)
 
 # A run is a function of its resolved scenario: these folders may not ask the machine for anything.
-set(PITWALL_DETERMINISTIC core plant tracks ros_messages sim controllers/qp controllers scenarios)
+set(PITWALL_DETERMINISTIC core plant tracks ros_messages recording sim controllers/qp controllers scenarios)
 set(PITWALL_BANNED_WORDS
     "std::chrono" "random_device" "(^|[^A-Za-z0-9_])s?rand\\(" "std::thread" "std::jthread" "std::async" "std::execution" "::Random\\("
     "normal_distribution" "uniform_(real|int)_distribution" "std::(mt19937|default_random_engine|minstd_rand|shuffle)" "getenv" "gettimeofday"

@@ -39,6 +39,18 @@ constexpr std::uint16_t kSetBits[16][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}, {1, 0, 0,
                                            {1, 2, 0, 0}, {0, 1, 2, 0}, {3, 0, 0, 0}, {0, 3, 0, 0}, {1, 3, 0, 0}, {0, 1, 3, 0},
                                            {2, 3, 0, 0}, {0, 2, 3, 0}, {1, 2, 3, 0}, {0, 1, 2, 3}};
 
+// What four beams meet: low bits, whether they meet anything; high bits, whether that lies across x.
+constexpr auto kFaces = [] {
+  std::array<std::array<Face, 4>, 256> faces{};
+  for (unsigned bits = 0; bits < 256; ++bits) {
+    for (unsigned lane = 0; lane < 4; ++lane) {
+      const Face across = (bits >> (lane + 4) & 1U) != 0 ? Face::kAcrossX : Face::kAcrossY;
+      faces[bits][lane] = (bits >> lane & 1U) != 0 ? across : Face::kNone;
+    }
+  }
+  return faces;
+}();
+
 // All that does not depend on the instruction set.
 struct FanState {
   explicit FanState(const FanQuery& q) : query(q) {
@@ -274,8 +286,22 @@ void push_down(DepthBuffer& buffer, std::size_t beams) {
   }
 }
 
+// What each lane of a vector of beams meets.
+template <class M>
+HWY_INLINE void store_faces(M wall, M x_first, Face* HWY_RESTRICT faces) {
+  const hn::ScalableTag<double> d;
+  std::uint8_t walls[8] = {};
+  std::uint8_t across_x[8] = {};
+  hn::StoreMaskBits(d, wall, walls);
+  hn::StoreMaskBits(d, x_first, across_x);
+  for (std::size_t lane = 0; lane < hn::Lanes(d); lane += 4) {
+    const unsigned bits = (walls[lane / 8] >> (lane % 8) & 15U) | (across_x[lane / 8] >> (lane % 8) & 15U) << 4;
+    std::memcpy(faces + lane, kFaces[bits].data(), std::min<std::size_t>(4, hn::Lanes(d)));
+  }
+}
+
 void measure(const FanState& fan, const std::int16_t* HWY_RESTRICT across_x, const std::int16_t* HWY_RESTRICT across_y,
-             double* HWY_RESTRICT out) {
+             double* HWY_RESTRICT out, Face* HWY_RESTRICT faces) {
   const hn::ScalableTag<double> d;
   const hn::Rebind<std::int32_t, decltype(d)> di;
   const hn::Rebind<std::int16_t, decltype(d)> ds;
@@ -295,7 +321,7 @@ void measure(const FanState& fan, const std::int16_t* HWY_RESTRICT across_x, con
   const auto zero = hn::Zero(d);
   const auto one = hn::Set(d, 1.0);
   const double* const beams = &query.beams[0].x;
-  const auto some = [&](std::size_t k, auto beam_x, auto beam_y) HWY_ATTR {
+  const auto some = [&](std::size_t k, auto beam_x, auto beam_y, Face* into) HWY_ATTR {
     const auto dx = hn::Sub(hn::Mul(c, beam_x), hn::Mul(s, beam_y));
     const auto dy = hn::Add(hn::Mul(s, beam_x), hn::Mul(c, beam_y));
     const auto depth_x = hn::PromoteTo(d, hn::PromoteTo(di, hn::LoadU(ds, across_x + k)));
@@ -312,6 +338,7 @@ void measure(const FanState& fan, const std::int16_t* HWY_RESTRICT across_x, con
     const auto range = hn::Mul(resolution, t);
     // The border of the map is no wall, and beyond it lies nothing.
     const auto wall = hn::And(hn::And(hn::Gt(line, zero), hn::Lt(line, size)), hn::Le(range, max_range));
+    if (into != nullptr) store_faces(wall, x_first, into);
     return hn::IfThenElse(wall, range, none);
   };
   const std::size_t count = query.beams.size();
@@ -320,21 +347,23 @@ void measure(const FanState& fan, const std::int16_t* HWY_RESTRICT across_x, con
     hn::Vec<decltype(d)> beam_x;
     hn::Vec<decltype(d)> beam_y;
     hn::LoadInterleaved2(d, beams + 2 * k, beam_x, beam_y);
-    hn::StoreU(some(k, beam_x, beam_y), d, out + k);
+    hn::StoreU(some(k, beam_x, beam_y, faces != nullptr ? faces + k : nullptr), d, out + k);
   }
   if (k < count) {
     HWY_ALIGN double rest[2 * hn::MaxLanes(d)] = {};
     HWY_ALIGN double ranges[hn::MaxLanes(d)];
+    Face rest_faces[hn::MaxLanes(d)];
     std::copy_n(beams + 2 * k, 2 * (count - k), rest);
     hn::Vec<decltype(d)> beam_x;
     hn::Vec<decltype(d)> beam_y;
     hn::LoadInterleaved2(d, rest, beam_x, beam_y);
-    hn::Store(some(k, beam_x, beam_y), d, ranges);
+    hn::Store(some(k, beam_x, beam_y, rest_faces), d, ranges);
     std::copy_n(ranges, count - k, out + k);
+    if (faces != nullptr) std::copy_n(rest_faces, count - k, faces + k);
   }
 }
 
-void cast_on_target(const FanQuery& query, double* out, Ties& ties) {
+void cast_on_target(const FanQuery& query, double* out, Face* faces, Ties& ties) {
   const FanState fan(query);
   const std::size_t beams = query.beams.size();
   DepthBuffer buffers[2];  // of edges along x (across y), and along y; by the parity of an edge
@@ -355,7 +384,7 @@ void cast_on_target(const FanQuery& query, double* out, Ties& ties) {
   }
   push_down(buffers[0], beams);
   push_down(buffers[1], beams);
-  measure(fan, buffers[1].level[0], buffers[0].level[0], out);
+  measure(fan, buffers[1].level[0], buffers[0].level[0], out, faces);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -367,7 +396,9 @@ namespace pitwall::tracks {
 
 HWY_EXPORT(cast_on_target);
 
-void cast_fan_edges(const FanQuery& query, double* out, Ties& ties) { HWY_DYNAMIC_DISPATCH(cast_on_target)(query, out, ties); }
+void cast_fan_edges(const FanQuery& query, double* out, Face* faces, Ties& ties) {
+  HWY_DYNAMIC_DISPATCH(cast_on_target)(query, out, faces, ties);
+}
 
 }  // namespace pitwall::tracks
 #endif

@@ -47,8 +47,15 @@ struct FanQuery {
 /// One bit for each beam that passes a corner too close to call.
 using Ties = std::array<std::uint64_t, FanQuery::kMaxBeams / 64>;
 
+/// Which side of a cell square a beam meets.
+enum class Face : std::uint8_t {
+  kNone,     ///< no return, or the sensor touches a square itself
+  kAcrossX,  ///< one that lies across the x axis of the grid; also at a corner
+  kAcrossY   ///< one that lies across the y axis of the grid
+};
+
 /// Distances in m (+inf: none within range or before the border of the map) for all beams but those in `ties`, for which
-/// `out` holds something else. The best instruction set of this machine is found at the first call.
-void cast_fan_edges(const FanQuery& query, double* out, Ties& ties);
+/// `out` holds something else. The same for `faces`, unless null. The best instruction set of this machine is found at the first call.
+void cast_fan_edges(const FanQuery& query, double* out, Face* faces, Ties& ties);
 
 }  // namespace pitwall::tracks

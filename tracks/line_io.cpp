@@ -15,14 +15,14 @@
 namespace pitwall::tracks {
 namespace {
 
-enum Column : std::size_t { kX, kY, kRight, kLeft, kPsi, kSpeed, kOther, kColumns };
+enum Column : std::size_t { kX, kY, kRight, kLeft, kPsi, kKappa, kSpeed, kOther, kColumns };
 
 struct ColumnName {
   std::string_view name;
   Column column;
 };
 // Spellings met in the wild: f1tenth_racetracks, forzaeth's race_stack, global_racetrajectory_optimization.
-constexpr std::array<ColumnName, 16> kColumnNames{{{"x_m", kX},
+constexpr std::array<ColumnName, 18> kColumnNames{{{"x_m", kX},
                                                    {"x", kX},
                                                    {"y_m", kY},
                                                    {"y", kY},
@@ -36,6 +36,8 @@ constexpr std::array<ColumnName, 16> kColumnNames{{{"x_m", kX},
                                                    {"d_left", kLeft},
                                                    {"psi_rad", kPsi},
                                                    {"psi", kPsi},
+                                                   {"kappa_radpm", kKappa},
+                                                   {"kappa", kKappa},
                                                    {"vx_mps", kSpeed},
                                                    {"v_mps", kSpeed}}};
 
@@ -70,7 +72,7 @@ std::optional<Layout> header_layout(std::string_view row) {
 
 std::optional<Layout> layout_by_count(std::size_t columns) {
   if (columns == 4) return Layout{kX, kY, kRight, kLeft};
-  if (columns == 7) return Layout{kOther, kX, kY, kPsi, kOther, kSpeed, kOther};
+  if (columns == 7) return Layout{kOther, kX, kY, kPsi, kKappa, kSpeed, kOther};
   return std::nullopt;
 }
 
@@ -209,6 +211,18 @@ std::optional<std::vector<double>> standard_headings(const std::vector<Row>& row
   return headings;
 }
 
+/// Curvatures as the standard has them, positive to the left: planners count them either way, the points tell which. A column of
+/// zeros, as planners write beside a centre line, counts as none.
+std::vector<double> signed_curvatures(const Path& path, std::vector<double> kappa) {
+  double alike = 0.0;
+  for (std::size_t i = 0; i < kappa.size(); ++i) alike += kappa[i] * path.vertex_curvature(i);
+  if (alike == 0.0) return {};
+  if (alike < 0.0) {
+    for (double& k : kappa) k = -k;
+  }
+  return kappa;
+}
+
 std::vector<double> column(const std::vector<Row>& rows, Column which) {
   std::vector<double> values;
   values.reserve(rows.size());
@@ -236,7 +250,7 @@ Result<Line> parse_line(std::string_view text, const std::string& name, bool clo
   Result<Path> path = Path::make(std::move(points), closed);
   if (!path) return Error{name + ": " + path.error().message};
 
-  Line line{*std::move(path), {}, {}, {}, {}, name};
+  Line line{*std::move(path), {}, {}, {}, {}, {}, name};
   const Layout& layout = parser.layout();
   if (has(layout, kRight)) line.width_right_m = column(rows, kRight);
   if (has(layout, kLeft)) line.width_left_m = column(rows, kLeft);
@@ -247,6 +261,7 @@ Result<Line> parse_line(std::string_view text, const std::string& name, bool clo
     }
     line.heading_rad = *std::move(headings);
   }
+  if (has(layout, kKappa)) line.curvature_per_m = signed_curvatures(line.path, column(rows, kKappa));
   if (has(layout, kSpeed)) {
     std::vector<double> speeds = column(rows, kSpeed);
     // Planners fill the column of a centre line, which has no speeds, with zeros.

@@ -126,5 +126,25 @@ TEST_CASE("a bad line is refused with file and line number") {
   CHECK(contains(load_line("/nonexistent/line.csv").error().message, "/nonexistent/line.csv"));
 }
 
+TEST_CASE("the planner's curvature is kept, positive to the left whatever the file counts, and zeros count as none") {
+  const auto ring = [](double sign) {
+    std::string text = "# s_m; x_m; y_m; psi_rad; kappa_radpm; vx_mps; ax_mps2\n";
+    for (int i = 0; i < 40; ++i) {
+      const double a = 2.0 * math::kPi * i / 40;
+      const Vec2 p = 2.0 * unit_vector(a);
+      text += std::to_string(0.05 * math::kPi * 2.0 * i) + "; " + std::to_string(p.x) + "; " + std::to_string(p.y) + "; " +
+              std::to_string(a + 0.5 * math::kPi) + "; " + std::to_string(0.5 * sign) + "; 1.0; 0.0\n";
+    }
+    return parse_line(text, "ring.csv");
+  };
+  for (const double sign : {1.0, -1.0}) {
+    const auto line = ring(sign);
+    REQUIRE_MESSAGE(line.ok(), (line.ok() ? "" : line.error().message));
+    REQUIRE(line->curvature_per_m.size() == 40);
+    for (const double kappa : line->curvature_per_m) CHECK(kappa == 0.5);
+  }
+  CHECK(ring(0.0)->curvature_per_m.empty());
+}
+
 }  // namespace
 }  // namespace pitwall::tracks

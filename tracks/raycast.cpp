@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -14,8 +13,6 @@ namespace pitwall::tracks {
 namespace {
 
 constexpr double kNoReturn = std::numeric_limits<double>::infinity();
-// Coordinates in cells beyond which nothing is looked for; keeps conversions to int defined.
-constexpr double kFarCells = 1e9;
 // A row or column guessed from x0 + t dx is off by less than this (rounding: 4 units in the last place of 2^28 cells);
 // nearer to a line than this, the crossings decide.
 constexpr double kGuessMargin = 1e-6;
@@ -23,10 +20,6 @@ constexpr double kGuessMargin = 1e-6;
 constexpr double kNoDirection = 1e-100;
 // Sizes of boxes that the walk leaps over; four bits choose one. 0: blocked, or outside the map.
 constexpr std::array<int, 16> kLeaps{0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 24, 36, 60, 110, 255};
-// Fewer beams than this are walked.
-constexpr std::size_t kFewBeams = 24;
-// Beams that a fan with a stride is taken in at a time.
-constexpr std::size_t kStrided = 512;
 
 // One coordinate of a ray. A cell is entered over its near line and left over its far one.
 template <bool kForward>
@@ -250,103 +243,6 @@ double RayCaster::cast(Vec2 origin_map, Vec2 direction_map, double max_range_m) 
   if (start.blocked) return 0.0;
   const double range = map_->resolution_m() * cast_cells(start, direction, max_range_m / map_->resolution_m() + 1.0);
   return range <= max_range_m ? range : kNoReturn;
-}
-
-Vec2 RayCaster::direction_of(const Fan& fan, std::size_t beam) {
-  const Vec2 b = fan.beams[beam];
-  return {fan.rotation_cos * b.x - fan.rotation_sin * b.y, fan.rotation_sin * b.x + fan.rotation_cos * b.y};
-}
-
-double RayCaster::cast_beam(const Start& start, const Fan& fan, std::size_t beam) const {
-  const double resolution = map_->resolution_m();
-  const double range = resolution * cast_cells(start, direction_of(fan, beam), fan.max_range_m / resolution + 1.0);
-  return range <= fan.max_range_m ? range : kNoReturn;
-}
-
-// A ray along the grid line that it starts on touches the squares on both sides.
-void RayCaster::tie_along_lines(const Fan& fan, Ties& ties) {
-  for (std::size_t k = 0; k < fan.beams.size(); ++k) {
-    const Vec2 direction = direction_of(fan, k);
-    if (std::min(std::fabs(direction.x), std::fabs(direction.y)) <= FanQuery::kTieRad) ties[k / 64] |= std::uint64_t{1} << (k % 64);
-  }
-}
-
-// By the edges in sight; false where that cannot be done.
-bool RayCaster::cast_edges(const Start& start, const Fan& fan, double* out) const {
-  const Vec2 p = start.origin;
-  const bool within = p.x > 0.0 && p.y > 0.0 && p.x < map_->width() && p.y < map_->height();
-  if (visibility_ == nullptr || !within || fan.beams.size() < kFewBeams || fan.increment_rad < FanQuery::kMinIncrement) return false;
-  const auto beside_line = [](double at, int cell) {
-    const double off = at - static_cast<double>(cell);
-    return off != 0.0 && std::min(off, 1.0 - off) < FanQuery::kLineMargin;
-  };
-  if (beside_line(p.x, start.right) || beside_line(p.y, start.up)) return false;
-  const std::span<const EdgeRange> ranges = visibility_->from(start.right, start.up, walls_.component(start.right, start.up));
-  if (ranges.empty()) return false;
-  FanQuery query;
-  query.vertices = walls_.vertices().data();
-  query.ranges = ranges;
-  query.width = map_->width();
-  query.height = map_->height();
-  query.origin = p;
-  query.beams = fan.beams;
-  query.rotation_cos = fan.rotation_cos;
-  query.rotation_sin = fan.rotation_sin;
-  query.first_rad = fan.first_rad;
-  query.increment_rad = fan.increment_rad;
-  query.resolution_m = map_->resolution_m();
-  query.max_range_m = fan.max_range_m;
-  Ties ties;
-  cast_fan_edges(query, out, ties);
-  if (start.on_vertical || start.on_horizontal) tie_along_lines(fan, ties);
-  for (std::size_t w = 0; 64 * w < fan.beams.size(); ++w) {
-    for (std::uint64_t left = ties[w]; left != 0; left &= left - 1) {
-      const std::size_t beam = 64 * w + static_cast<std::size_t>(std::countr_zero(left));
-      out[beam] = cast_beam(start, fan, beam);
-    }
-  }
-  return true;
-}
-
-// What the z-buffer can hold of a fan.
-void RayCaster::cast_part(const Start& start, const Fan& fan, double* out) const {
-  if (cast_edges(start, fan, out)) return;
-  for (std::size_t k = 0; k < fan.beams.size(); ++k) out[k] = cast_beam(start, fan, k);
-}
-
-void RayCaster::cast_fan(const Pose2& T_map_sensor, const BeamFan& fan, double max_range_m, std::span<double> out, int stride) const {
-  PITWALL_CHECK(stride >= 1, stride);
-  const auto step = static_cast<std::size_t>(stride);
-  const std::size_t beams = (fan.directions.size() + step - 1) / step;
-  PITWALL_CHECK(out.size() >= beams, out.size(), beams);
-  const Start start = start_at(map_->to_grid(T_map_sensor.position()));
-  const math::SinCos heading = math::sincos(T_map_sensor.yaw);
-  Fan part;
-  part.max_range_m = max_range_m;
-  part.increment_rad = fan.angle_increment_rad * static_cast<double>(stride);
-  // One turn from the sensor to the grid frame.
-  part.rotation_cos = axis_x_.x * heading.cos + axis_x_.y * heading.sin;
-  part.rotation_sin = axis_x_.x * heading.sin - axis_x_.y * heading.cos;
-  const bool finite = start.finite && std::isfinite(part.rotation_cos) && std::isfinite(part.rotation_sin);
-  if (!finite || start.blocked) {
-    std::fill_n(out.begin(), beams, finite ? 0.0 : kNoReturn);
-    return;
-  }
-  const std::size_t in_span = static_cast<std::size_t>(std::min(FanQuery::kMaxSpan / std::max(part.increment_rad, 1e-9), 1e6)) + 1;
-  const std::size_t most = std::min(in_span, step == 1 ? FanQuery::kMaxBeams : kStrided);
-  for (std::size_t first = 0; first < beams; first += most) {
-    const std::size_t count = std::min(most, beams - first);
-    part.first_rad = fan.angle_min_rad + static_cast<double>(first) * part.increment_rad;
-    if (step == 1) {
-      part.beams = {fan.directions.data() + first, count};
-      cast_part(start, part, out.data() + first);
-    } else {
-      std::array<Vec2, kStrided> strided;
-      for (std::size_t k = 0; k < count; ++k) strided[k] = fan.directions[(first + k) * step];
-      part.beams = {strided.data(), count};
-      cast_part(start, part, out.data() + first);
-    }
-  }
 }
 
 std::size_t RayCaster::bytes() const {

@@ -19,6 +19,7 @@
 #include "core/geometry.hpp"
 #include "tracks/fan.hpp"
 #include "tracks/map.hpp"
+#include "tracks/sweep.hpp"
 #include "tracks/visibility.hpp"
 #include "tracks/walls.hpp"
 
@@ -51,8 +52,15 @@ class RayCaster final {
   [[nodiscard]] double cast(Vec2 origin_map, Vec2 direction_map, double max_range_m) const;
 
   /// cast() for every `stride`-th beam of the fan seen from `T_map_sensor`; out[i] belongs to beam i * stride, and beams
-  /// that do not exist are left out. `out` holds at least ceil(count / stride) values; stride is at least 1.
-  void cast_fan(const Pose2& T_map_sensor, const BeamFan& fan, double max_range_m, std::span<double> out, int stride = 1) const;
+  /// that do not exist are left out. `out` holds at least ceil(count / stride) values; stride is at least 1. `faces` is empty, or
+  /// gets what each of them meets.
+  void cast_fan(const Pose2& T_map_sensor, const BeamFan& fan, double max_range_m, std::span<double> out, int stride = 1,
+                std::span<Face> faces = {}) const;
+
+  /// cast() for every beam of a fan whose sensor moves while it turns: out[k] is what beam k meets from where the sensor is at that beam,
+  /// as `Sweep` says. `out` holds a value a beam. A sensor that does not move gets the bits of cast_fan().
+  void cast_sweep(std::span<const SweepKnot> knots, const BeamFan& fan, double max_range_m, std::span<double> out,
+                  std::span<Face> faces = {}) const;
 
   /// Bytes held, the map apart; all of them from construction on.
   [[nodiscard]] std::size_t bytes() const;
@@ -97,9 +105,11 @@ class RayCaster final {
   };
   [[nodiscard]] static Vec2 direction_of(const Fan& fan, std::size_t beam);
   static void tie_along_lines(const Fan& fan, Ties& ties);
-  [[nodiscard]] double cast_beam(const Start& start, const Fan& fan, std::size_t beam) const;
-  [[nodiscard]] bool cast_edges(const Start& start, const Fan& fan, double* out) const;
-  void cast_part(const Start& start, const Fan& fan, double* out) const;
+  [[nodiscard]] Face face_at(Vec2 origin, Vec2 direction, double t) const;
+  void cast_one(const Start& start, Vec2 direction, double max_range_m, double& range_m, Face* face) const;
+  void cast_swept(const Sweep& sweep, std::size_t beam, double max_range_m, double& range_m, Face* face) const;
+  [[nodiscard]] bool cast_edges(const Start& start, const Fan& fan, double* out, Face* faces) const;
+  void cast_part(const Start& start, const Fan& fan, double* out, Face* faces) const;
 
   std::shared_ptr<const OccupancyMap> map_;
   Vec2 axis_x_;  // of the grid frame, in the map frame

@@ -24,8 +24,9 @@ struct Line {
   Path path;
   std::vector<double> width_right_m;
   std::vector<double> width_left_m;
-  std::vector<double> heading_rad;  ///< standard (0 along +x, counter-clockwise), whatever the file used
-  std::vector<double> speed_mps;    ///< the speeds that came with the line
+  std::vector<double> heading_rad;      ///< standard (0 along +x, counter-clockwise), whatever the file used
+  std::vector<double> curvature_per_m;  ///< what the planner computed, positive to the left: free of the noise of rounded points
+  std::vector<double> speed_mps;        ///< the speeds that came with the line
   std::filesystem::path file;
 };
 
