@@ -232,7 +232,9 @@ class Tracking {
 Result<controllers::LineToFollow> line_of(const Course& course, const std::string& argument, const F1tenthLaw& law) {
   Result<tracks::Track> track = tracks::load_track(argument, {});
   if (!track) return track.error();
-  Result<tracks::Path> path = tracks::Path::make(course.line.points, true);
+  std::vector<Vec2> given = course.line.points;
+  if (distance(given.front(), given.back()) < 1e-3) given.pop_back();
+  Result<tracks::Path> path = tracks::Path::make(without_scatter(std::move(given)), true);
   if (!path) return Error{argument + ": its line: " + path.error().message};
   controllers::LineToFollow line;
   line.path = std::make_shared<const tracks::Path>(*std::move(path));
@@ -242,7 +244,11 @@ Result<controllers::LineToFollow> line_of(const Course& course, const std::strin
   tracks::SpeedLimits limits;
   limits.v_max_mps = 8.0;
   limits.lateral_mps2 = limits.accelerate_mps2 = limits.brake_mps2 = law.grip_mps2;
-  line.speed_mps = tracks::speed_profile(*line.path, limits);
+  // The curvature of 0.2 m long pieces is half noise: that of 0.4 m is what the car is steered by.
+  const controllers::LawLine shape(*line.path, line.speed_mps, {}, {});
+  std::vector<double> curvature;
+  for (std::size_t i = 0; i < line.path->size(); ++i) curvature.push_back(shape.curvature_at(line.path->s_of(i)));
+  line.speed_mps = tracks::speed_profile(*line.path, curvature, limits);
   plant::Options options;
   options.tyre = plant::Tyre::kLinear;
   const auto car = plant::Plant::make(published_car(), options, published_car().surface_friction);

@@ -53,6 +53,30 @@ Pose2 base_link_of(const Pose2& pose, double speed_mps) {
   return {p.x, p.y, wrap_angle(pose.yaw)};
 }
 
+std::vector<Vec2> without_scatter(std::vector<Vec2> points) {
+  constexpr int kReach = 5;
+  constexpr int kPasses = 2;
+  constexpr double kCount = 2.0 * kReach + 1.0;
+  double second = 0.0;
+  double fourth = 0.0;
+  for (int i = -kReach; i <= kReach; ++i) {
+    second += static_cast<double>(i) * i;
+    fourth += static_cast<double>(i) * i * i * i;
+  }
+  const double per = 1.0 / (kCount * fourth - second * second);
+  const auto n = static_cast<int>(points.size());
+  for (int pass = 0; pass < kPasses; ++pass) {
+    const std::vector<Vec2> before = points;
+    for (int k = 0; k < n; ++k) {
+      Vec2 sum;
+      for (int i = -kReach; i <= kReach; ++i)
+        sum = sum + (per * (fourth - second * i * i)) * before[static_cast<std::size_t>((k + i + n) % n)];
+      points[static_cast<std::size_t>(k)] = sum;
+    }
+  }
+  return points;
+}
+
 LawPlanner::LawPlanner(const controllers::LineToFollow& line)
     : line_(line),
       car_(published_car()),

@@ -22,6 +22,10 @@ CarParameters published_car();
 /// The rear axle of the benchmark's pose, which is that below 0.5 m/s and the centre of gravity above.
 Pose2 base_link_of(const Pose2& pose, double speed_mps);
 
+/// A closed line whose points scatter, smoothed by two passes of local parabolas over a metre to each side (A. Savitzky, M. Golay, Anal.
+/// Chem. 36, 1964): the benchmark's lines move by less than 3 cm, and their curvature is no longer half noise.
+std::vector<Vec2> without_scatter(std::vector<Vec2> points);
+
 /// Drives a line by a steering law: 50 times a second, from the true pose.
 class LawPlanner {
  public:
