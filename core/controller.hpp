@@ -66,6 +66,8 @@ enum class Reason : std::uint8_t {
   kEndOfPath,
   // Own faults.
   kSteeringLawFailed,
+  // Added later; numbers of reasons stay what they are.
+  kRecover,  ///< back to the line from far off it
 };
 
 /// "ttc_brake" for kTtcBrake: the snake_case name used in logs, reports and recordings.
