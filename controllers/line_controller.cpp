@@ -262,6 +262,7 @@ Desired LineController::ask_law(const Observation& obs, const Manoeuvre& what) {
   desired.hard_cap_mps = what.speed_cap_mps;
   if (what.mode == Mode::kPass) desired.reason = Reason::kOvertake;
   if (what.mode == Mode::kFollow) desired.reason = Reason::kFollow;
+  if (law_->fell_back()) desired.reason = Reason::kSteeringFallback;
   return desired;
 }
 

@@ -6,7 +6,9 @@
 #include "controllers/gap_follow.hpp"
 #include "controllers/line_controller.hpp"
 #include "controllers/line_follower.hpp"
+#include "controllers/lqr.hpp"
 #include "controllers/map_law.hpp"
+#include "controllers/mpc.hpp"
 #include "controllers/pure_pursuit.hpp"
 #include "controllers/stanley.hpp"
 #include "core/log.hpp"
@@ -125,7 +127,9 @@ constexpr Entry law_entry(const char* name) {
 constexpr std::array kEntries{
     entry<GapFollowParameters>("gap_follow", make_gap_follow),
     entry<LineFollowerParameters>("line_follower", make_line_follower),
+    law_entry<LqrLaw>("lqr"),
     law_entry<MapLaw>("map"),
+    law_entry<MpcLaw>("mpc"),
     law_entry<PurePursuitLaw>("pure_pursuit"),
     law_entry<StanleyLaw>("stanley"),
 };

@@ -61,6 +61,8 @@ std::string_view name(Reason reason) {
       return "off_line";
     case Reason::kEndOfPath:
       return "end_of_path";
+    case Reason::kSteeringFallback:
+      return "steering_fallback";
     case Reason::kSteeringLawFailed:
       return "steering_law_failed";
   }
@@ -75,6 +77,7 @@ bool is_stop(Reason reason) {
     case Reason::kFollow:
     case Reason::kOvertake:
     case Reason::kRecover:
+    case Reason::kSteeringFallback:
       return false;
     default:
       return true;

@@ -65,6 +65,7 @@ enum class Reason : std::uint8_t {
   kOffLine,
   kEndOfPath,
   // Own faults.
+  kSteeringFallback,  ///< drives on what the law planned before, for one tick
   kSteeringLawFailed,
   // Added later; numbers of reasons stay what they are.
   kRecover,  ///< back to the line from far off it
