@@ -55,6 +55,8 @@ std::string_view name(Reason reason) {
       return "follow";
     case Reason::kOvertake:
       return "overtake";
+    case Reason::kRecover:
+      return "recover";
     case Reason::kOffLine:
       return "off_line";
     case Reason::kEndOfPath:
@@ -74,6 +76,7 @@ bool is_stop(Reason reason) {
     case Reason::kAvoid:
     case Reason::kFollow:
     case Reason::kOvertake:
+    case Reason::kRecover:
     case Reason::kSteeringFallback:
       return false;
     default:
