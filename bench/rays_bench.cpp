@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // LiDAR fans: 1081 beams over 270 degrees, 30 m, from poses along the centre line. The caster, the plain exact walk of
 // reference/cell_walk.hpp and the sphere tracing of reference/sphere_trace.hpp take turns, so that all see the same machine; reported per
-// fan, with the ratios of the medians and how far each is from the walk. Single rays from random free places, and what a caster costs
-// before its first fan, beside them.
+// fan, with the ratios of the medians and how far each is from the walk. Fans whose sensor drives on at 8 m/s while it turns take turns
+// with still ones; single rays from random free places, and what a caster costs before its first fan, beside them.
 #include <benchmark/benchmark.h>
 #include <hwy/targets.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "bench/reference/cell_walk.hpp"
 #include "bench/reference/sphere_trace.hpp"
@@ -48,6 +50,22 @@ struct Errors {
     return off[static_cast<std::size_t>(q * static_cast<double>(off.size() - 1))];
   }
 };
+
+// The sensor's way during a turn of 18.75 ms, in four pieces as from physics steps, that ends at `pose`.
+using Knots = std::array<tracks::SweepKnot, 5>;
+
+Knots driving(const Pose2& pose, double speed_mps, double yaw_rate_radps) {
+  constexpr double kPiece_s = 0.01875 / 4.0;
+  Knots knots;
+  Pose2 at = pose;
+  for (std::size_t k = knots.size(); k-- > 0;) {
+    knots[k] = {270.0 * static_cast<double>(k), at};
+    const double yaw = at.yaw - kPiece_s * yaw_rate_radps;
+    const Vec2 moved = at.position() - kPiece_s * speed_mps * unit_vector(0.5 * (at.yaw + yaw));
+    at = {moved.x, moved.y, yaw};
+  }
+  return knots;
+}
 
 template <class Method>
 double time_us(const std::vector<Pose2>& poses, std::vector<double>& out, Method method) {
@@ -113,6 +131,47 @@ void fans(benchmark::State& state, const tracks::Track& track, std::int64_t targ
   if (differing != 0) state.SkipWithError("the caster differs from the walk");
 }
 
+void sweeps(benchmark::State& state, const tracks::Track& track, std::int64_t target) {
+  use_instruction_set(target);
+  const tracks::BeamFan fan(-0.75 * math::kPi, 0.75 * math::kPi, 1081);
+  const std::vector<Pose2> poses = poses_along(track, kPoses);
+  std::vector<Knots> knots;
+  for (std::size_t k = 0; k < poses.size(); ++k) {
+    knots.push_back(driving(poses[k], 8.0, 3.0 * math::sin(static_cast<double>(k))));
+  }
+  std::vector<double> ranges(fan.directions.size());
+  std::vector<tracks::Face> faces(fan.directions.size());
+  std::size_t differing = 0;
+  std::size_t walked = 0;
+  for (const Knots& way : knots) {
+    const tracks::Sweep sweep(*track.map, fan, way);
+    walked += track.rays->cast_sweep(way, fan, kRange, ranges);
+    for (std::size_t b = 0; b < ranges.size(); ++b) {
+      const double range = track.map->resolution_m() * cell_walk(*track.map, sweep.origin_cells(b), sweep.direction_cells(b));
+      differing += ranges[b] != (range <= kRange ? range : std::numeric_limits<double>::infinity()) ? 1 : 0;
+    }
+  }
+  std::size_t at = 0;  // time_us() goes through the poses in order, and so through the knots
+  const auto next = [&] { return std::exchange(at, (at + 1) % knots.size()); };
+  std::vector<double> still_us;
+  std::vector<double> sweep_us;
+  std::vector<double> faces_us;
+  for (auto _ : state) {
+    still_us.push_back(time_us(poses, ranges, [&](const Pose2& pose) { track.rays->cast_fan(pose, fan, kRange, ranges); }));
+    sweep_us.push_back(time_us(poses, ranges, [&](const Pose2&) { track.rays->cast_sweep(knots[next()], fan, kRange, ranges); }));
+    faces_us.push_back(time_us(poses, ranges, [&](const Pose2&) { track.rays->cast_sweep(knots[next()], fan, kRange, ranges, faces); }));
+    state.SetIterationTime(1e-6 * kPoses * sweep_us.back());
+  }
+  state.counters["still_us"] = median(still_us);
+  state.counters["sweep_us"] = median(sweep_us);
+  state.counters["sweep_with_faces_us"] = median(faces_us);
+  state.counters["x_still"] = median(sweep_us) / median(still_us);
+  state.counters["walked_%"] = 100.0 * static_cast<double>(walked) / static_cast<double>(knots.size() * fan.directions.size());
+  state.counters["differ"] = static_cast<double>(differing);
+  use_instruction_set(0);
+  if (differing != 0) state.SkipWithError("the caster differs from the walk");
+}
+
 void single_rays(benchmark::State& state, const tracks::Track& track) {
   const tracks::OccupancyMap& map = *track.map;
   const Rng rng(1, "rays");
@@ -162,6 +221,12 @@ const bool registered = [] {
   for (const tracks::Track& track : bench_tracks()) {
     for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
       benchmark::RegisterBenchmark(("rays_fan/" + track.name + "/" + hwy::TargetName(target)).c_str(), fans, std::cref(track), target)
+          ->UseManualTime()
+          ->Iterations(12)
+          ->Unit(benchmark::kMillisecond);
+    }
+    for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+      benchmark::RegisterBenchmark(("rays_sweep/" + track.name + "/" + hwy::TargetName(target)).c_str(), sweeps, std::cref(track), target)
           ->UseManualTime()
           ->Iterations(12)
           ->Unit(benchmark::kMillisecond);

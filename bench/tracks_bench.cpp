@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/support.hpp"
+#include "tracks/build/raceline.hpp"
 #include "tracks/speed_profile.hpp"
 
 namespace pitwall::bench {
@@ -32,6 +33,20 @@ void profile(benchmark::State& state, const tracks::Track& track) {
   for (auto _ : state) benchmark::DoNotOptimize(tracks::speed_profile(track.centre->path, {}).data());
 }
 
+// From the centre line to the checked line: stations, corridors, eight programs, sweeps of the chassis, profile.
+void raceline(benchmark::State& state, const tracks::Track& track, tracks::build::Objective objective) {
+  const tracks::build::Room room = tracks::build::Room::of(track);
+  tracks::build::RacelineSettings settings;
+  settings.objective = objective;
+  const BodyRectangle chassis{-0.13, 0.45, 0.155};
+  for (auto _ : state) {
+    const auto centre = tracks::build::refine_centre_line(room, track.centre->path.points(), true, settings);
+    const auto line = tracks::build::optimise_raceline(room, centre, true, chassis, settings);
+    benchmark::DoNotOptimize(line->lap_time_s);
+  }
+  state.counters["length_m"] = track.centre->path.length_m();
+}
+
 void distance_build(benchmark::State& state, const tracks::Track& track) {
   for (auto _ : state) {
     const tracks::DistanceField field(*track.map);
@@ -44,6 +59,11 @@ const bool registered = [] {
     benchmark::RegisterBenchmark(("project_near/" + track.name).c_str(), project_near, std::cref(track));
     benchmark::RegisterBenchmark(("project/" + track.name).c_str(), project_whole, std::cref(track))->Unit(benchmark::kMicrosecond);
     benchmark::RegisterBenchmark(("speed_profile/" + track.name).c_str(), profile, std::cref(track))->Unit(benchmark::kMicrosecond);
+    benchmark::RegisterBenchmark(("least_curvature/" + track.name).c_str(), raceline, std::cref(track),
+                                 tracks::build::Objective::kCurvature)
+        ->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("least_time/" + track.name).c_str(), raceline, std::cref(track), tracks::build::Objective::kTime)
+        ->Unit(benchmark::kMillisecond);
     benchmark::RegisterBenchmark(("distance_build/" + track.name).c_str(), distance_build, std::cref(track))->Unit(benchmark::kMillisecond);
   }
   return true;

@@ -148,7 +148,9 @@ Result<LoadedTrack*> cached_track(TrackCache& cache, const std::string& argument
 Result<std::string> line_name(const tracks::Track& track, LineChoice choice) {
   if (choice == LineChoice::kCenterline) return std::string(kCentreLine);
   if (choice == LineChoice::kShipped) return std::string(track.race ? kRacingLine : kCentreLine);
-  return Error{"--raceline optimized: track '" + track.name + "' has no optimised line; use shipped or centerline"};
+  if (track.optimized) return std::string(kOptimizedLine);
+  return Error{"--raceline optimized: track '" + track.name + "' has no optimised line (" + track.name +
+               "_raceline_optimized.csv beside its map, which optimize_raceline makes); use shipped or centerline"};
 }
 
 /// Every parameter of every controller in use, written out.
@@ -180,8 +182,7 @@ std::string portable(const std::string& argument, const std::filesystem::path& b
 void warn_of_tight_line(LoadedTrack& loaded, const ResolvedRun& run) {
   if (!loaded.checked_lines.insert(run.line_name).second) return;
   const tracks::Track& track = *loaded.track;
-  const tracks::Line& line = run.line_name == kRacingLine ? *track.race : *track.centre;
-  const auto warning = tracks::clearance_warning(track, line, run.line_name, run.parameters.chassis().half_width_m);
+  const auto warning = tracks::clearance_warning(track, followed_line(run), run.line_name, run.parameters.chassis().half_width_m);
   if (warning) log::warn(*warning);
 }
 
@@ -212,11 +213,12 @@ Result<ResolvedRun> close(Scenario scenario, LoadedTrack& loaded, const std::sha
   Result<std::string> line = line_name(*run.track, scenario.raceline);
   if (!line) return line.error();
   run.line_name = *std::move(line);
-  if (scenario.resolved() && scenario.track_hash != loaded.hash) {
+  const std::string hash = run.line_name == kOptimizedLine ? to_hex(run.track->content_hash_optimized()) : loaded.hash;
+  if (scenario.resolved() && scenario.track_hash != hash) {
     return Error{scenario.id + ": the contents of track '" + scenario.track + "' are not those of the resolved scenario (track_hash " +
-                 scenario.track_hash + ", now " + loaded.hash + ")"};
+                 scenario.track_hash + ", now " + hash + ")"};
   }
-  scenario.track_hash = loaded.hash;
+  scenario.track_hash = hash;
   run.expected_trace_hash = scenario.trace_hash;
   run.scenario = std::move(scenario);
   warn_of_tight_line(loaded, run);
@@ -277,6 +279,11 @@ std::vector<std::string> suite_names(const std::filesystem::path& data) {
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+const tracks::Line& followed_line(const ResolvedRun& run) {
+  if (run.line_name == kRacingLine) return *run.track->race;
+  return run.line_name == kOptimizedLine ? *run.track->optimized : *run.track->centre;
 }
 
 Result<std::vector<std::string>> scenario_names(const std::filesystem::path& data) {

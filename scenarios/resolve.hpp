@@ -42,6 +42,7 @@ inline constexpr std::int64_t kLargestSeed = 9'000'000'000'000'000;
 
 inline constexpr std::string_view kRacingLine = "racing line";
 inline constexpr std::string_view kCentreLine = "centre line";
+inline constexpr std::string_view kOptimizedLine = "optimized line";
 
 /// One run, resolved, with the data it runs on.
 struct ResolvedRun {
@@ -52,9 +53,12 @@ struct ResolvedRun {
   CarParameters parameters;  ///< of every car in the run
   std::shared_ptr<const calibration::CarProfile> profile;
   std::shared_ptr<const tracks::Track> track;
-  std::string line_name;            ///< "racing line" or "centre line"
+  std::string line_name;            ///< "racing line", "centre line" or "optimized line"
   std::string expected_trace_hash;  ///< of a resolved scenario that is run again
 };
+
+/// The line that the run follows.
+const tracks::Line& followed_line(const ResolvedRun& run);
 
 /// The suites that ship: NAME for suites/NAME.yaml, sorted.
 std::vector<std::string> suite_names(const std::filesystem::path& data);

@@ -13,8 +13,6 @@
 namespace pitwall::scenarios {
 namespace {
 
-const tracks::Line& followed_line(const ResolvedRun& run) { return run.line_name == kRacingLine ? *run.track->race : *run.track->centre; }
-
 /// The line with its speeds, and the free width beside each of its points.
 controllers::LineToFollow line_to_follow(const ResolvedRun& run) {
   constexpr double kFarthest_m = 10.0;

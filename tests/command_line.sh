@@ -32,7 +32,7 @@ expect "an unknown scenario offers the nearest" 2 "did you mean 'gap'" run --sce
 expect "an unknown track offers the nearest" 2 "did you mean 'indoor_oval'" run --tracks indor_oval
 expect "an unknown car lists the known ones" 2 "unknown car 'rb3'.*rb2" run --car rb3
 expect "an unknown fidelity" 2 "--fidelity.*legacy, plant, car" run --fidelity real
-expect "an optimised line that does not exist" 2 "no optimised line" run --raceline optimized --quick --scenario pure
+expect "an optimised line that does not exist" 2 "no optimised line" run --raceline optimized --tracks indoor_oval --scenario pure
 expect "an unknown key of --set offers the nearest" 2 "did you mean 'gap_follow.max_speed_mps" run --scenario gap --quick --set gap_follow.max_sped_mps=2
 expect "a value out of range names the range" 2 "gap_follow.max_speed_mps = -3.*allowed" run --scenario gap --quick --set gap_follow.max_speed_mps=-3
 expect "--set without =" 2 "key=value" run --set nonsense

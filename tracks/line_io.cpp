@@ -42,7 +42,8 @@ constexpr std::array<ColumnName, 18> kColumnNames{{{"x_m", kX},
                                                    {"v_mps", kSpeed}}};
 
 constexpr std::string_view kKnownForms =
-    "expected 4 columns (x_m, y_m, w_tr_right_m, w_tr_left_m), 7 (s_m, x_m, y_m, psi_rad, kappa_radpm, vx_mps, ax_mps2), or a header "
+    "expected 2 columns (x_m, y_m), 3 (with speed), 4 (x_m, y_m, w_tr_right_m, w_tr_left_m), 7 (s_m, x_m, y_m, psi_rad, kappa_radpm, "
+    "vx_mps, ax_mps2), or a header "
     "that names x_m and y_m";
 
 constexpr double kSamePoint = 1e-6;
@@ -71,6 +72,8 @@ std::optional<Layout> header_layout(std::string_view row) {
 }
 
 std::optional<Layout> layout_by_count(std::size_t columns) {
+  if (columns == 2) return Layout{kX, kY};
+  if (columns == 3) return Layout{kX, kY, kSpeed};
   if (columns == 4) return Layout{kX, kY, kRight, kLeft};
   if (columns == 7) return Layout{kOther, kX, kY, kPsi, kKappa, kSpeed, kOther};
   return std::nullopt;

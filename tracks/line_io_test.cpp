@@ -109,7 +109,7 @@ TEST_CASE("a bad line is refused with file and line number") {
   CHECK(contains(error_of("0,0,1,1\n4,,1,1\n4,4,1,1\n"), "line.csv:2: column 2 = ''"));
   CHECK(contains(error_of("0,0,1,1\n4,0,1\n4,4,1,1\n"), "line.csv:2: 3 columns where 4 are expected"));
   CHECK(contains(error_of("0,0,1,1\n4,0,1,1,\n4,4,1,1\n"), "line.csv:2: 5 columns where 4 are expected"));
-  CHECK(contains(error_of("0,0,1\n4,0,1\n4,4,1\n"), "line.csv:1: 3 columns: expected 4 columns (x_m"));
+  CHECK(contains(error_of("0,0,1,1,1\n4,0,1,1,1\n4,4,1,1,1\n"), "line.csv:1: 5 columns: expected 2 columns (x_m"));
   CHECK(contains(error_of("# x_m, y_m, d_right\n0,0,1,1\n"), "line.csv:2: 4 columns where 3"));
   CHECK(contains(error_of("# x_m, y_m, x\n0,0,1\n"), "line.csv:1: the header names a column twice"));
   CHECK(contains(error_of("0,0,1,1\n4,0,-0.1,1\n4,4,1,1\n"), "line.csv:2: column 3 = -0.1: a width"));
@@ -124,6 +124,16 @@ TEST_CASE("a bad line is refused with file and line number") {
   CHECK(contains(error_of(""), "0 points"));
   CHECK(contains(error_of("# only a comment\n"), "0 points"));
   CHECK(contains(load_line("/nonexistent/line.csv").error().message, "/nonexistent/line.csv"));
+}
+
+TEST_CASE("recorded laps have two columns, profiles a third with the speed") {
+  const auto lap = parse_line("0,0\n4,0\n4,4\n", "lap.csv");
+  REQUIRE(lap.ok());
+  CHECK(lap->path.size() == 3);
+  CHECK(lap->speed_mps.empty());
+  const auto profile = parse_line("0,0,1.5\n4,0,2\n4,4,2.5\n", "profile.csv");
+  REQUIRE(profile.ok());
+  CHECK(profile->speed_mps == std::vector<double>{1.5, 2.0, 2.5});
 }
 
 TEST_CASE("the planner's curvature is kept, positive to the left whatever the file counts, and zeros count as none") {

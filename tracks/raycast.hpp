@@ -8,6 +8,10 @@
 // Squares are closed, so what touches a blocked square hits it: a ray through a shared corner of blocked cells (diagonal
 // walls do not leak), a ray that grazes one corner, a ray along the edge of a wall. Outside the map nothing is blocked: a
 // ray from outside walks in.
+//
+// A beam that passes within 1e-9 rad of a corner of cells may take either side of it as far as geometry in double goes. The rule that
+// settles it: such beams are walked, so that their rounded crossings (k - x0) * (1 / dx) and (m - y0) * (1 / dy) decide, whatever the
+// method that casts the others; where these are equal the beam goes through the corner and touches all of its squares.
 #pragma once
 
 #include <cstddef>

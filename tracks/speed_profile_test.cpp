@@ -303,6 +303,23 @@ TEST_CASE("a window over the curvature takes off what is narrower than it, and l
   for (const double speed : speed_profile(make(ring, true), limits)) CHECK(speed == doctest::Approx(std::sqrt(10.0)).epsilon(1e-9));
 }
 
+TEST_CASE("ForzaETH's line within the grip of its tyre file and +-3 m/s^2 of its motor") {
+  const auto file = test_data("maps/forzaeth/JFR_racingv5/global_traj_wpnts_iqp.csv");
+  if (!file) return;
+  const Result<Line> line = load_line(*file);
+  REQUIRE_MESSAGE(line.ok(), line.error().message);
+  SpeedLimits limits;
+  limits.v_max_mps = 12.0;
+  limits.v_min_mps = 0.0;
+  limits.lateral_mps2 = limits.longitudinal_grip_mps2 = 0.618 * 9.81;  // D of the weaker axle
+  limits.accelerate_mps2 = limits.brake_mps2 = 3.0;
+  limits.grip_at_both_ends = true;
+  const std::vector<double> v = speed_profile(line->path, limits);
+  // Its planner says 10.172 s, with a grip beyond that of its own tyre file.
+  CHECK(std::fabs(lap_time_s(line->path, v) - 13.49) < 0.02);
+  CHECK(largest_use(line->path, v, 0.618 * 9.81, GripShape::kCircle) <= 1.0 + 1e-6);
+}
+
 TEST_CASE("the benchmark's lines: the diamond's time is the published one, and the circle is worth what was measured") {
   struct Row {
     const char* name;

@@ -26,11 +26,8 @@ struct SweepKnot {
 /// Sine and cosine of an angle of at most half of Sweep::kMaxTurn, by their series; in vector code the same operations in the same order.
 inline math::SinCos sincos_of_small(double x) {
   const double q = x * x;
-  double s = q * (-1.0 / 5040.0) + 1.0 / 120.0;
-  s = q * s - 1.0 / 6.0;
-  double c = q * (1.0 / 40320.0) - 1.0 / 720.0;
-  c = q * c + 1.0 / 24.0;
-  c = q * c - 0.5;
+  const double s = q * (1.0 / 120.0) - 1.0 / 6.0;
+  const double c = q * (1.0 / 24.0 - q * (1.0 / 720.0)) - 0.5;
   return {x + x * (q * s), 1.0 + q * c};
 }
 
@@ -59,9 +56,9 @@ struct SweepPiece {
 class Sweep {
  public:
   static constexpr std::size_t kMaxKnots = 64;
-  static constexpr std::size_t kMaxPieces = 128;
-  /// Of one piece; the series above are exact within rounding for it.
-  static constexpr double kMaxTurn = 0.125;
+  static constexpr std::size_t kMaxPieces = 192;
+  /// Of one piece, in rad; the series above are exact within rounding for it.
+  static constexpr double kMaxTurn = 0.03125;
 
   /// 1 to kMaxKnots knots, their beam numbers finite and rising; from yaw to yaw the short way round. `fan` must outlive this.
   Sweep(const OccupancyMap& map, const BeamFan& fan, std::span<const SweepKnot> knots);

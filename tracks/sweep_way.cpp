@@ -140,7 +140,7 @@ void SweepWay::fit_parabola() {
   const double near = std::max(kFar * reach_, too_near_ + reach_ + 1e-3);
   fit.near_square = narrow(near * near);
   // Beams gain on a corner at least this fast.
-  const double gain = increment_ * (1.0 - kTurnShare - kBearingShare);
+  const double gain = increment_ - fastest_turn_ - fastest_ / (near - reach_);
   const double speed = norm({velocity_x, velocity_y}) + 2.0 * bend * std::max(a, b);
   fit.sure_far = narrow((kAngleError + off_turn + 0.5 * off / kTypical) / gain + kNumberError);
   fit.sure_near = narrow(0.5 * off * kTypical / gain);

@@ -44,6 +44,13 @@ std::uint64_t Track::content_hash() const {
   return hash.value();
 }
 
+std::uint64_t Track::content_hash_optimized() const {
+  Hash hash;
+  hash.add(content_hash());
+  add(hash, optimized);
+  return hash.value();
+}
+
 LineClearance smallest_clearance(const OccupancyMap& map, const DistanceField& distance_field, const Path& path) {
   const double step = 0.5 * map.resolution_m();
   // How far lower_bound_m may lie below the truth, and a cell more for its rounding.

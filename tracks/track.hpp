@@ -47,10 +47,13 @@ struct Track {
   std::shared_ptr<const DistanceField> distance;
   std::optional<Line> centre;  ///< with widths; null for a bare map
   std::optional<Line> race;
+  std::optional<Line> optimized;  ///< computed ahead by optimize_raceline and shipped as data
   std::vector<std::string> warnings;
   std::filesystem::path map_file;
-  /// Hash of the contents of map and lines.
+  /// Hash of the contents of map, centre line and racing line.
   [[nodiscard]] std::uint64_t content_hash() const;
+  /// The same with the optimised line, for runs that follow it.
+  [[nodiscard]] std::uint64_t content_hash_optimized() const;
 };
 
 /// Where a line passes nearest to a wall.

@@ -40,6 +40,7 @@ struct TrackFiles {
   fs::path map;
   fs::path centre;
   fs::path race;
+  fs::path optimized;
 };
 
 fs::path first_file(const std::vector<fs::path>& candidates) {
@@ -58,7 +59,7 @@ TrackFiles with_lines(const fs::path& folder, const std::string& name, fs::path 
     centre.push_back(folder / "centerline_waypoints.csv");
     race.push_back(folder / "global_traj_wpnts_iqp.csv");
   }
-  return {name, std::move(map), first_file(centre), first_file(race)};
+  return {name, std::move(map), first_file(centre), first_file(race), first_file({folder / (name + "_raceline_optimized.csv")})};
 }
 
 std::string without_suffix(std::string text, std::string_view suffix) {
@@ -179,18 +180,18 @@ std::optional<std::string> wall_warning(const Track& track, const Line& line, co
   return std::nullopt;
 }
 
-/// A racing line that is driven the other way round than the centre line.
-std::optional<std::string> direction_warning(const Track& track) {
-  if (!track.centre || !track.race) return std::nullopt;
+/// A line that is driven the other way round than the centre line.
+std::optional<std::string> direction_warning(const Track& track, const std::optional<Line>& line, const std::string& line_name) {
+  if (!track.centre || !line) return std::nullopt;
   constexpr int kSamples = 24;
   double along = 0.0;
   for (int k = 0; k < kSamples; ++k) {
-    const double s = track.race->path.length_m() * k / kSamples;
-    const Projection on_centre = track.centre->path.project(track.race->path.point_at(s));
-    along += dot(unit_vector(track.race->path.heading_at(s)), unit_vector(on_centre.heading_rad));
+    const double s = line->path.length_m() * k / kSamples;
+    const Projection on_centre = track.centre->path.project(line->path.point_at(s));
+    along += dot(unit_vector(line->path.heading_at(s)), unit_vector(on_centre.heading_rad));
   }
   if (along >= 0.0) return std::nullopt;
-  return "racing line of " + track.name + " runs against its centre line";
+  return line_name + " of " + track.name + " runs against its centre line";
 }
 
 Result<Track> load_files(const TrackFiles& files) {
@@ -208,14 +209,16 @@ Result<Track> load_files(const TrackFiles& files) {
     std::optional<Line>& line;
     const char* name;
   };
-  for (const Wanted& wanted : {Wanted{files.centre, track.centre, "centre line"}, Wanted{files.race, track.race, "racing line"}}) {
+  for (const Wanted& wanted : {Wanted{files.centre, track.centre, "centre line"}, Wanted{files.race, track.race, "racing line"},
+                               Wanted{files.optimized, track.optimized, "optimized line"}}) {
     if (wanted.file.empty()) continue;
     Result<Line> line = load_line(wanted.file);
     if (!line) return line.error();
     wanted.line = *std::move(line);
     if (auto warning = wall_warning(track, *wanted.line, wanted.name)) track.warnings.push_back(*std::move(warning));
   }
-  if (auto warning = direction_warning(track)) track.warnings.push_back(*std::move(warning));
+  if (auto warning = direction_warning(track, track.race, "racing line")) track.warnings.push_back(*std::move(warning));
+  if (auto warning = direction_warning(track, track.optimized, "optimized line")) track.warnings.push_back(*std::move(warning));
   return track;
 }
 

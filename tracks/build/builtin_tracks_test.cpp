@@ -10,7 +10,11 @@
 #include "core/files.hpp"
 #include "tests/support/source_dir.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/test_data.hpp"
 #include "tracks/build/generator.hpp"
+#include "tracks/build/raceline.hpp"
+#include "tracks/footprint.hpp"
+#include "tracks/line_check.hpp"
 #include "tracks/track.hpp"
 
 namespace pitwall::tracks::build {
@@ -115,6 +119,68 @@ TEST_CASE("track_generate exits 0 when it has done its work, 2 on wrong flags an
   CHECK(generate("-o " + folder.path().string() + " absent.yaml") == 2);
   CHECK(generate("-o " + folder.path().string() + " " + folder.write("bad.yaml", "name: x\npoints: 3\n").string()) == 2);
   CHECK(generate("-o " + folder.path().string() + " --json --random 5") == 0);
+}
+
+TEST_CASE("the optimised line of a circuit is what the script that made it makes again, to the byte") {
+  const TempFolder folder("racelines");
+  const std::string source = source_dir().string();
+  const std::string command =
+      "RACELINES=" + folder.path().string() + " " + source + "/tools/make_racelines.sh " + PITWALL_BIN_DIR + " salt_quay";
+  REQUIRE(std::system((command + " >/dev/null 2>&1").c_str()) == 0);
+  const auto made = read_file(folder.path() / "salt_quay.csv");
+  const auto ships = read_file(shipped() / "salt_quay" / "salt_quay_raceline_optimized.csv");
+  REQUIRE(made.ok());
+  REQUIRE(ships.ok());
+  CHECK(*made == *ships);
+  CHECK(ships->starts_with("# made by: optimize_raceline --track salt_quay --objective time"));
+  CHECK(ships->find("# input hash: ") != std::string::npos);
+}
+
+TEST_CASE("optimised lines are planned at least 2 % faster than the lines that ship, keep their margin and fit the rack") {
+  for (const std::string& name : expand_group("circuits", shipped())) {
+    CAPTURE(name);
+    const auto track = load_track(name, shipped());
+    REQUIRE(track.ok());
+    REQUIRE(track->optimized.has_value());
+    CHECK(track->warnings.empty());
+    const Path& line = track->optimized->path;
+    const double before = lap_time_s(track->centre->path, speed_profile(track->centre->path, {}));
+    CHECK(lap_time_s(line, speed_profile(line, {})) < 0.98 * before);
+    const BodyRectangle chassis{0.5 * (0.3302 - 0.58), 0.5 * (0.3302 + 0.58), 0.155};
+    CHECK(swept_clearance(chassis, line, *track->map, *track->distance, 1.0).clearance_m > 0.23);
+    CHECK(check_line(line.points(), true).ok());
+    CHECK_FALSE(check_direction(line, track->centre->path));
+    for (std::size_t i = 0; i < line.size(); ++i) CHECK(std::abs(line.vertex_curvature(i)) < math::tan(0.26) / 0.3302);
+  }
+}
+
+TEST_CASE("on the benchmark's maps our lines are planned at least 2 % under the best laps known there, 7.65 m/s^2 circle, standing start") {
+  struct Row {
+    const char* name;
+    double best_s;  // of the law that is best there, 35 of 40 laps
+  };
+  for (const Row& row : {Row{"aut", 16.43}, Row{"esp", 35.41}, Row{"gbr", 30.51}, Row{"mco", 27.43}}) {
+    const auto maps = test_data("maps/evans");
+    if (!maps) return;
+    CAPTURE(row.name);
+    const auto track = load_track((*maps / row.name).string(), shipped());
+    REQUIRE(track.ok());
+    RacelineSettings settings;
+    settings.objective = Objective::kTime;
+    settings.speed.v_max_mps = 8.0;
+    settings.speed.v_min_mps = 0.0;
+    settings.speed.lateral_mps2 = settings.speed.accelerate_mps2 = settings.speed.brake_mps2 = 7.65;
+    settings.max_curvature_per_m = math::tan(0.4) / 0.3302;
+    // Above 0.5 m/s the benchmark's pose is the centre of its 0.58 m x 0.31 m box.
+    const BodyRectangle box{-0.29, 0.29, 0.155};
+    const Room room = Room::of(*track);
+    const auto line = optimise_raceline(room, refine_centre_line(room, track->centre->path.points(), true, settings), true, box, settings);
+    REQUIRE(line.ok());
+    CHECK(line->faults.empty());
+    CHECK(line->min_clearance_m > 0.13);
+    const double from_rest = 8.0 / 7.65 - 0.5 * 8.0 / 7.65;  // what the launch costs against a flying start at 8 m/s
+    CHECK(line->lap_time_s + from_rest < 0.98 * row.best_s);
+  }
 }
 
 }  // namespace
