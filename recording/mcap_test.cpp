@@ -237,6 +237,24 @@ TEST_CASE("zeros that may have begun inside the last message take it along, and 
   CHECK(read(bytes).times == std::vector<std::int64_t>{1});
 }
 
+TEST_CASE("in a chunk that is cut off, too, zeros that may have begun inside the last message take it along") {
+  WriterOptions options = recorder();
+  options.chunk_bytes = std::size_t{1} << 20;
+  File file(options);
+  file.put(1, "whole message");
+  file.put(2, "cut message");
+  file.put(3, std::string(300, 'x'));
+  file.flush();
+  Buffer bytes = file.sink.bytes();
+  const std::size_t cut = find(bytes, "cut message");
+  std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(cut) + 5, bytes.end(), std::uint8_t{0});
+  bytes.resize(cut + 200);
+  CHECK(read(bytes).times == std::vector<std::int64_t>{1});
+  // A last byte that is no zero is the message's own.
+  bytes[cut + 10] = 'e';
+  CHECK(read(bytes).times == std::vector<std::int64_t>{1, 2});
+}
+
 TEST_CASE("messages whose definition went with another chunk are kept without a name") {
   Buffer bytes = three_chunks({});  // definitions in the first chunk
   bytes[find(bytes, "message 0")] ^= 1;
