@@ -32,6 +32,11 @@ bool is_suite_file(const std::string& scenario) { return scenario.ends_with(".ya
 Result<std::vector<NamedScenario>> chosen_scenarios(const ValidationOptions& options) {
   std::vector<std::string> assignments = options.assignments;
   if (options.no_centering) assignments.emplace_back("gap_follow.enable_centering=false");
+  if (!options.suite_text.empty()) {
+    const Result<Node> suite = parse_yaml(options.suite_text, "scenario");
+    if (!suite) return suite.error();
+    return suite_of(*suite, "scenario", assignments);
+  }
   if (is_suite_file(options.scenario)) return load_suite(options.scenario, assignments);
   Result<std::vector<NamedScenario>> suite = load_suite(options.data / kSuite, assignments);
   if (!suite || options.scenario == "all") return suite;
@@ -144,6 +149,10 @@ Status complete_controllers(Scenario& scenario, const std::vector<CarSpec>& cars
     Result<Node> complete = controllers::complete_parameters(names[i], scenario.controllers[i]);
     if (!complete) return complete.error();
     scenario.controllers[i] = used ? *std::move(complete) : Node::map();
+  }
+  for (const CarSpec& car : cars) {
+    const Result<Node> own = controllers::complete_parameters(car.controller, parameters_of(scenario, car));
+    if (!own) return Error{scenario.id + ".cars." + car.name + ".parameters: " + own.error().message};
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include "controllers/make.hpp"
 #include "core/hash.hpp"
 #include "plant/steady_turn.hpp"
+#include "scenarios/car_watch.hpp"
 #include "scenarios/metrics.hpp"
 
 namespace pitwall::scenarios {
@@ -59,13 +60,6 @@ sim::LapLine lap_line(const ResolvedRun& run, const Pose2& start) {
   return line;
 }
 
-const Node& parameters_of(const Scenario& scenario, const std::string& controller) {
-  const std::vector<std::string> names = controllers::names();
-  const auto found = std::find(names.begin(), names.end(), controller);
-  PITWALL_CHECK(found != names.end(), controller);
-  return scenario.controllers[static_cast<std::size_t>(found - names.begin())];
-}
-
 std::optional<ContactSummary> first_contact(const sim::World& world) {
   for (const sim::ContactEvent& event : world.contacts()) {
     if (event.car != 0 || event.partner == sim::kMapEdge) continue;
@@ -91,8 +85,8 @@ std::optional<ContactSummary> first_contact(const sim::World& world) {
 /// Looks after each step for what ends a run, and keeps the first thing that went wrong.
 class Judge {
  public:
-  Judge(const ResolvedRun& run, const Metrics& metrics)
-      : criteria_(run.scenario.criteria), metrics_(metrics), length_m_(run.track->centre->path.length_m()) {}
+  Judge(const ResolvedRun& run, const Metrics& metrics, const CarWatch& watch)
+      : criteria_(run.scenario.criteria), metrics_(metrics), watch_(watch), length_m_(run.track->centre->path.length_m()) {}
 
   void look(const sim::World& world) {
     const sim::CarState& car = world.car(0);
@@ -105,9 +99,15 @@ class Judge {
       if (any.failure != sim::Failure::kNone) fail(world, world.failure_text(i));
       if (any.off_map) fail(world, world.name(i) + " left the map");
       if (any.contact) fail(world, contact_text(world, i));
+      if (criteria_.stall_after_s > 0.0 && watch_.stalled_s(i) >= criteria_.stall_after_s) {
+        stalled_ = true;
+        fail(world, world.name(i) + " stalled: less than 0.5 m in " + text(criteria_.stall_after_s) + " s, decision " +
+                        std::string(name(any.command.reason)));
+      }
     }
     goals_met_ = car.lap.laps >= criteria_.laps_at_least && metrics_.completed_passes() >= criteria_.passes_at_least &&
-                 car.lap.progress_m >= criteria_.progress_laps_at_least * length_m_;
+                 car.lap.progress_m >= criteria_.progress_laps_at_least * length_m_ &&
+                 watch_.least_progress_m(world) >= criteria_.every_car_laps_at_least * length_m_;
   }
 
   void time_out(const sim::World& world, double timeout_s) {
@@ -120,6 +120,7 @@ class Judge {
   }
 
   [[nodiscard]] bool goals_met() const { return goals_met_; }
+  [[nodiscard]] bool stalled() const { return stalled_; }
   [[nodiscard]] const std::optional<Failure>& failure() const { return failure_; }
 
  private:
@@ -148,8 +149,10 @@ class Judge {
 
   const Criteria& criteria_;
   const Metrics& metrics_;
+  const CarWatch& watch_;
   double length_m_;
   bool goals_met_ = false;
+  bool stalled_ = false;
   std::optional<Failure> failure_;
 };
 
@@ -220,7 +223,7 @@ Result<sim::World> assemble(const ResolvedRun& run) {
     setup.plant = plant::Options::of(run.scenario.fidelity);
     setup.sensors = sim::SensorSettings::of(setup.parameters, run.scenario.fidelity == plant::Fidelity::kCar && car.sensing_errors);
     Result<std::unique_ptr<Controller>> controller =
-        controllers::make(car.controller, parameters_of(run.scenario, car.controller), setup.parameters, &to_follow);
+        controllers::make(car.controller, parameters_of(run.scenario, car), setup.parameters, &to_follow);
     if (!controller) return Error{run.scenario.id + ", car '" + car.name + "': " + controller.error().message};
     setup.controller = *std::move(controller);
     setup.start = start_pose(line, car);
@@ -243,9 +246,10 @@ Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>
 
   constexpr int kStepsBetweenInterruptChecks = 64;
   Metrics metrics(run, line, world);
-  Judge judge(run, metrics);
+  CarWatch watch(world, run.track->centre->path);
+  Judge judge(run, metrics, watch);
   const Time timeout = Time{} + from_seconds(run.scenario.timeout_s);
-  for (std::int64_t step = 0; !judge.goals_met() && !ended(world, run); ++step) {
+  for (std::int64_t step = 0; !judge.goals_met() && !judge.stalled() && !ended(world, run); ++step) {
     if (world.now() >= timeout) {
       judge.time_out(world, run.scenario.timeout_s);
       break;
@@ -256,9 +260,11 @@ Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>
     }
     world.step();
     metrics.after_step(world);
+    watch.after_step(world);
     judge.look(world);
   }
   metrics.report(world, outcome);
+  outcome.cars = watch.report(world);
   report(world, outcome);
   outcome.failure = judge.failure();
   outcome.passed = judge.goals_met() && !outcome.failure && !outcome.interrupted;
