@@ -3,9 +3,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
+#include <functional>
 #include <string>
 
 #include "apps/car_choice.hpp"
@@ -18,6 +21,7 @@
 #include "scenarios/f1tenth_laps.hpp"
 #include "scenarios/law_comparison.hpp"
 #include "scenarios/measured_car.hpp"
+#include "scenarios/replay_run.hpp"
 #include "scenarios/report.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/runner.hpp"
@@ -36,6 +40,7 @@ struct Arguments {
   std::string junit;
   std::vector<std::string> compare;  ///< laws to compare with pure pursuit
   std::string resolved;
+  std::string record;
   int jobs = 0;
   bool json = false;
   bool list = false;
@@ -48,6 +53,7 @@ constexpr const char* kFooter =
     "Example:\n"
     "  run_validation --scenario all\n"
     "  run_validation --scenario pure --tracks maps/Spielberg evans/aut --raceline centerline --repeat-seeds 5\n"
+    "  run_validation --scenario faults --quick\n"
     "  run_validation --scenario pure --steering-law stanley --law-param gain_per_s=2.5\n"
     "  run_validation --compare stanley map --repeat-seeds 5\n"
     "  run_validation --scenario gap --set gap_follow.max_speed_mps=3 --output report.json\n"
@@ -60,8 +66,8 @@ constexpr const char* kFooter =
 Status print_list(const std::filesystem::path& data) {
   const auto names = scenarios::scenario_names(data);
   if (!names) return names.error();
-  std::printf("scenarios: all, %s, %s, %s\n", join(*names).c_str(), std::string(scenarios::kMeasuredCar).c_str(),
-              std::string(scenarios::kF1tenthLaps).c_str());
+  std::printf("scenarios: all, %s\n", join(*names).c_str());
+  std::printf("suites:    %s, %s\n", join(scenarios::suite_names(data)).c_str(), std::string(scenarios::kF1tenthLaps).c_str());
   std::printf("tracks:    %s\n", join(tracks::builtin_names(data / "tracks")).c_str());
   std::printf("cars:      %s\n", join(calibration::known_cars(data / "cars")).c_str());
   return {};
@@ -78,6 +84,9 @@ Status print_config() {
   std::printf("# Keys of --set and of suite files: key = default  [allowed]  meaning\n");
   print("", describe_fields(scenarios::Scenario{}));
   print("cars.NAME.", describe_fields(scenarios::CarSpec{}));
+  print("obstacles.NAME.", describe_fields(scenarios::ObstacleSpec{}));
+  print("faults.NAME.", describe_fields(scenarios::FaultSpec{}));
+  print("sensor_settings.", describe_fields(sim::SensorSettings{}));
   for (const std::string& name : controllers::names()) {
     const auto rows = controllers::describe(name);
     if (!rows) return rows.error();
@@ -136,15 +145,33 @@ int with_stdout(int code) {
   return apps::kBadInput;
 }
 
+/// "003-gap-oval-12345": of a run's resolved scenario and of its recording.
+std::string name_of(const scenarios::ResolvedRun& run, std::size_t index) {
+  std::string number = std::to_string(index + 1);
+  number.insert(0, 3 - std::min<std::size_t>(3, number.size()), '0');
+  return number + "-" + run.scenario.id + "-" + run.track->name + "-" + std::to_string(run.scenario.world.seed);
+}
+
 /// Writes one resolved scenario with the hash its run gave.
 Status write_resolved(const std::filesystem::path& folder, const scenarios::ResolvedRun& run, std::size_t index,
                       const scenarios::Outcome& outcome) {
   scenarios::Scenario scenario = run.scenario;
   scenario.trace_hash = outcome.trace_hash;
-  std::string number = std::to_string(index + 1);
-  number.insert(0, 3 - std::min<std::size_t>(3, number.size()), '0');
-  const std::string file = number + "-" + outcome.scenario + "-" + outcome.track + "-" + std::to_string(outcome.seed) + ".yaml";
-  return write_file(folder / file, scenarios::to_suite_yaml(scenario, outcome.scenario));
+  return write_file(folder / (name_of(run, index) + ".yaml"), scenarios::to_suite_yaml(scenario, outcome.scenario));
+}
+
+/// How a run is run: recorded where --record says so.
+scenarios::RunOne runner(const Arguments& arguments, const std::vector<scenarios::ResolvedRun>& runs) {
+  if (arguments.record.empty()) {
+    return [](const scenarios::ResolvedRun& run, const std::function<bool()>& stop) { return scenarios::run_scenario(run, stop); };
+  }
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return [&runs, folder = std::filesystem::path(arguments.record), host = std::string(host.data())](const scenarios::ResolvedRun& run,
+                                                                                                    const std::function<bool()>& stop) {
+    const auto index = static_cast<std::size_t>(&run - runs.data());
+    return scenarios::run_verified(run, {folder / name_of(run, index), host}, stop);
+  };
 }
 
 int run(const Arguments& arguments) {
@@ -199,7 +226,7 @@ int run(const Arguments& arguments) {
     progress.show(report.results.size());
   };
   const int jobs = arguments.jobs > 0 ? arguments.jobs : scenarios::default_jobs();
-  const Status status = scenarios::run_all(*runs, jobs, g_stop, on_finished);
+  const Status status = scenarios::run_all(*runs, jobs, g_stop, on_finished, runner(arguments, *runs));
   progress.clear();
   report.interrupted = g_stop && report.results.size() < runs->size();
 
@@ -210,6 +237,7 @@ int run(const Arguments& arguments) {
   if (!arguments.output.empty()) log::info("wrote report " + arguments.output);
   if (!arguments.junit.empty()) log::info("wrote JUnit " + arguments.junit);
   if (!arguments.resolved.empty() && !report.results.empty()) log::info("wrote resolved scenarios to " + arguments.resolved + "/");
+  if (!arguments.record.empty() && !report.results.empty()) log::info("wrote recordings to " + arguments.record + "/");
 
   // Bad input that only a later run met: what had finished by then is reported above.
   if (!status) return apps::bad_input(status.error());
@@ -274,8 +302,8 @@ void add_options(CLI::App& app, Arguments& arguments, Choices& choices) {
   scenarios::ValidationOptions& options = arguments.options;
   app.footer(kFooter);
   app.add_option("--scenario", options.scenario,
-                 "all, a scenario of the suite, a suite file (such as a resolved scenario), or f1tenth_laps: a published benchmark with "
-                 "its own rules")
+                 "all, a suite (faults), a scenario of one, a suite file (such as a resolved scenario), or f1tenth_laps: a published "
+                 "benchmark with its own rules")
       ->capture_default_str();
   app.add_option("--tracks", options.tracks, "built-in names or groups, map yamls, folders NAME, stems (default: circuits)");
   app.add_option("--seed", options.seed, "first seed (default 12345)")->check(check_seed);
@@ -287,6 +315,8 @@ void add_options(CLI::App& app, Arguments& arguments, Choices& choices) {
   app.add_option("--junit", arguments.junit, "write a JUnit XML report here");
   app.add_option("--resolved", arguments.resolved,
                  "folder for the resolved scenarios (default: beside --output, else run_validation.resolved)");
+  app.add_option("--record", arguments.record,
+                 "record each run into a folder of its own below this one, and verify that it replays to the bit");
   app.add_flag("--quick", options.quick, "only the first track");
   app.add_flag("--no-centering", options.no_centering, "gap_follow without corridor centring (for measurements)");
   app.add_option("--fidelity", choices.fidelity, "legacy, plant or car (default car)");

@@ -8,6 +8,7 @@
 #include "core/hash.hpp"
 #include "plant/steady_turn.hpp"
 #include "scenarios/car_watch.hpp"
+#include "scenarios/fault_judge.hpp"
 #include "scenarios/metrics.hpp"
 
 namespace pitwall::scenarios {
@@ -60,6 +61,17 @@ sim::LapLine lap_line(const ResolvedRun& run, const Pose2& start) {
   return line;
 }
 
+/// Errors only in profile car; what a scenario sets by hand holds in every profile.
+Result<sim::SensorSettings> sensors_of(const ResolvedRun& run, const CarSpec& car) {
+  const bool errors = run.scenario.fidelity == plant::Fidelity::kCar && car.sensing_errors;
+  sim::SensorSettings sensors =
+      sim::SensorSettings::of(run.parameters, errors ? run.scenario.sensors : sim::SensorChoice::all(sim::SensorProfile::kOff));
+  if (!car.sensing_errors) return sensors;
+  const Status status = load_fields(run.scenario.sensor_settings, run.scenario.id + ".sensor_settings", sensors);
+  if (!status) return status.error();
+  return sensors;
+}
+
 std::optional<ContactSummary> first_contact(const sim::World& world) {
   for (const sim::ContactEvent& event : world.contacts()) {
     if (event.car != 0 || event.partner == sim::kMapEdge) continue;
@@ -68,10 +80,9 @@ std::optional<ContactSummary> first_contact(const sim::World& world) {
     contact.point_map = event.point;
     contact.closing_speed_mps = event.closing_speed_mps;
     contact.speed_mps = event.speed_mps;
-    contact.partner = "wall";
+    contact.partner = event.partner == sim::kWall ? "wall" : world.partner_name(event.partner);
     if (event.partner >= 0) {
       const auto partner = static_cast<std::size_t>(event.partner);
-      contact.partner = world.name(partner);
       contact.partner_in_car = inverse(event.T_map_base) * world.car(partner).T_map_base.position();
     }
     const Command& command = world.car(0).command;
@@ -85,8 +96,12 @@ std::optional<ContactSummary> first_contact(const sim::World& world) {
 /// Looks after each step for what ends a run, and keeps the first thing that went wrong.
 class Judge {
  public:
-  Judge(const ResolvedRun& run, const Metrics& metrics, const CarWatch& watch)
-      : criteria_(run.scenario.criteria), metrics_(metrics), watch_(watch), length_m_(run.track->centre->path.length_m()) {}
+  Judge(const ResolvedRun& run, const Metrics& metrics, const CarWatch& watch, const sim::World& world)
+      : criteria_(run.scenario.criteria),
+        metrics_(metrics),
+        watch_(watch),
+        faults_(run.faults, world, 1.0 / run.parameters.lidar_rate_hz),
+        length_m_(run.track->centre->path.length_m()) {}
 
   void look(const sim::World& world) {
     const sim::CarState& car = world.car(0);
@@ -105,7 +120,8 @@ class Judge {
                         std::string(name(any.command.reason)));
       }
     }
-    goals_met_ = car.lap.laps >= criteria_.laps_at_least && metrics_.completed_passes() >= criteria_.passes_at_least &&
+    if (const auto wrong = faults_.after_step(world, metrics_.cross_track_m())) fail(world, *wrong);
+    goals_met_ = faults_.done() && car.lap.laps >= criteria_.laps_at_least && metrics_.completed_passes() >= criteria_.passes_at_least &&
                  car.lap.progress_m >= criteria_.progress_laps_at_least * length_m_ &&
                  watch_.least_progress_m(world) >= criteria_.every_car_laps_at_least * length_m_;
   }
@@ -119,6 +135,7 @@ class Judge {
     fail(world, what);
   }
 
+  [[nodiscard]] const FaultJudge& faults() const { return faults_; }
   [[nodiscard]] bool goals_met() const { return goals_met_; }
   [[nodiscard]] bool stalled() const { return stalled_; }
   [[nodiscard]] const std::optional<Failure>& failure() const { return failure_; }
@@ -134,9 +151,8 @@ class Judge {
   static std::string contact_text(const sim::World& world, std::size_t car) {
     for (const sim::ContactEvent& event : world.contacts()) {
       if (event.car != static_cast<int>(car) || event.partner == sim::kMapEdge) continue;
-      const std::string partner = event.partner >= 0 ? world.name(static_cast<std::size_t>(event.partner)) : "the wall";
-      return world.name(car) + " touched " + partner + " at " + text(event.closing_speed_mps) + " m/s closing speed, decision " +
-             std::string(name(world.car(car).command.reason));
+      return world.name(car) + " touched " + world.partner_name(event.partner) + " at " + text(event.closing_speed_mps) +
+             " m/s closing speed, decision " + std::string(name(world.car(car).command.reason));
     }
     return world.name(car) + " in contact";
   }
@@ -150,6 +166,7 @@ class Judge {
   const Criteria& criteria_;
   const Metrics& metrics_;
   const CarWatch& watch_;
+  FaultJudge faults_;
   double length_m_;
   bool goals_met_ = false;
   bool stalled_ = false;
@@ -211,35 +228,57 @@ void report(const sim::World& world, Outcome& outcome) {
 
 }  // namespace
 
-Result<sim::World> assemble(const ResolvedRun& run) {
-  const tracks::Path& line = followed_line(run).path;
+Result<std::vector<std::unique_ptr<Controller>>> make_controllers(const ResolvedRun& run) {
   controllers::LineToFollow to_follow = line_to_follow(run);
   if (const Status given = give_steering_table(run, to_follow); !given) return given.error();
+  std::vector<std::unique_ptr<Controller>> made;
+  for (const CarSpec& car : run.cars) {
+    Result<std::unique_ptr<Controller>> controller =
+        controllers::make(car.controller, parameters_of(run.scenario, car), run.parameters, &to_follow);
+    if (!controller) return Error{run.scenario.id + ", car '" + car.name + "': " + controller.error().message};
+    made.push_back(*std::move(controller));
+  }
+  return made;
+}
+
+Result<sim::World> assemble(const ResolvedRun& run) {
+  const tracks::Path& line = followed_line(run).path;
+  Result<std::vector<std::unique_ptr<Controller>>> controllers = make_controllers(run);
+  if (!controllers) return controllers.error();
   std::vector<sim::CarSetup> setups;
   for (const CarSpec& car : run.cars) {
     sim::CarSetup setup;
     setup.name = car.name;
     setup.parameters = run.parameters;
     setup.plant = plant::Options::of(run.scenario.fidelity);
-    setup.sensors = sim::SensorSettings::of(setup.parameters, run.scenario.fidelity == plant::Fidelity::kCar && car.sensing_errors);
-    Result<std::unique_ptr<Controller>> controller =
-        controllers::make(car.controller, parameters_of(run.scenario, car), setup.parameters, &to_follow);
-    if (!controller) return Error{run.scenario.id + ", car '" + car.name + "': " + controller.error().message};
-    setup.controller = *std::move(controller);
+    const auto sensors = sensors_of(run, car);
+    if (!sensors) return sensors.error();
+    setup.sensors = *sensors;
+    setup.controller = std::move((*controllers)[setups.size()]);
     setup.start = start_pose(line, car);
     setup.start_speed_mps = car.start_speed_mps;
     setups.push_back(std::move(setup));
   }
   sim::Place place{run.track->map, run.track->rays, run.track->distance, lap_line(run, setups.front().start)};
-  Result<sim::World> world = sim::World::make(std::move(place), run.scenario.world, std::move(setups));
+  Result<sim::World> world = sim::World::make(std::move(place), run.scenario.world, std::move(setups),
+                                              surroundings_of(run.obstacles, run.faults, run.cars, line, run.scenario.world.seed));
   if (!world) return Error{run.scenario.id + " on " + run.track->name + ": " + world.error().message};
   return world;
 }
 
+const tracks::Path& followed_path(const ResolvedRun& run) { return followed_line(run).path; }
+
 Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>& interrupted) {
+  return run_scenario(run, interrupted, {});
+}
+
+Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>& interrupted, const RunHooks& hooks) {
   Result<sim::World> made = assemble(run);
   if (!made) return made.error();
   sim::World& world = *made;
+  if (hooks.begin) {
+    if (const Status begun = hooks.begin(world); !begun) return begun.error();
+  }
   const tracks::Path& line = followed_line(run).path;
   Outcome outcome;
   describe(run, line, tracks::speed_profile(line, run.scenario.speed), outcome);
@@ -247,7 +286,7 @@ Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>
   constexpr int kStepsBetweenInterruptChecks = 64;
   Metrics metrics(run, line, world);
   CarWatch watch(world, run.track->centre->path);
-  Judge judge(run, metrics, watch);
+  Judge judge(run, metrics, watch, world);
   const Time timeout = Time{} + from_seconds(run.scenario.timeout_s);
   for (std::int64_t step = 0; !judge.goals_met() && !judge.stalled() && !ended(world, run); ++step) {
     if (world.now() >= timeout) {
@@ -262,10 +301,15 @@ Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>
     metrics.after_step(world);
     watch.after_step(world);
     judge.look(world);
+    if (hooks.after_step) hooks.after_step(world);
+  }
+  if (hooks.end) {
+    if (const Status done = hooks.end(world); !done) return done.error();
   }
   metrics.report(world, outcome);
   outcome.cars = watch.report(world);
   report(world, outcome);
+  outcome.faults = judge.faults().outcomes(world);
   outcome.failure = judge.failure();
   outcome.passed = judge.goals_met() && !outcome.failure && !outcome.interrupted;
   return outcome;
