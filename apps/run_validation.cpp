@@ -279,8 +279,16 @@ int run_published_laps(const Arguments& arguments) {
     lines += (lines.empty() ? "[" : ",\n ") + scenarios::json_line(laps);
     passed = passed && laps.passed;
   };
-  const auto results = scenarios::run_f1tenth_laps(arguments.options.tracks, arguments.options.seed.value_or(12345), on_finished,
-                                                   [] { return g_stop.load(); });
+  const auto interrupted = [] { return g_stop.load(); };
+  const scenarios::ValidationOptions& options = arguments.options;
+  scenarios::F1tenthLaw law;
+  law.name = options.steering_law;
+  for (const std::string& parameter : options.law_parameters) {
+    if (const Status set = set_by_path(law.parameters, parameter); !set) return apps::bad_input(set.error());
+  }
+  const auto results = law.name.empty()
+                           ? scenarios::run_f1tenth_laps(options.tracks, options.seed.value_or(12345), on_finished, interrupted)
+                           : scenarios::run_f1tenth_law(options.tracks, law, on_finished, interrupted);
   if (!results) return apps::bad_input(results.error());
   if (!arguments.output.empty()) {
     const Status written = write_file(arguments.output, lines + "]\n");

@@ -134,6 +134,7 @@ SteadyTurn SteadyTurns::at(double speed_mps, double curvature_per_m) const {
 
 SideMotion::SideMotion(const CarParameters& car, SlipLaw law)
     : turns_(car, law),
+      limited_(law != SlipLaw::kLinear),
       slips_(possible(LateralKind::kDynamic, car) == LateralKind::kDynamic),
       wheelbase_m_(car.wheelbase_m),
       lf_m_(car.lf_m()),
@@ -143,9 +144,30 @@ SideMotion::SideMotion(const CarParameters& car, SlipLaw law)
       front_grip_n_(turns_.grip_mps2() * car.mass_kg * car.lr_m() / car.wheelbase_m),
       rear_grip_n_(turns_.grip_mps2() * car.mass_kg * car.lf_m() / car.wheelbase_m) {}
 
+void SideMotion::follow(Time now, double speed_mps, double wheel_rad) {
+  // Long enough for any slip to settle.
+  constexpr double kSettle_s = 0.5;
+  if (known_) {
+    advance((now - last_).seconds(), speed_mps, 0.5 * (last_wheel_rad_ + wheel_rad));
+  } else {
+    put(0.0, 0.0);
+    advance(kSettle_s, speed_mps, wheel_rad);
+  }
+  known_ = true;
+  last_ = now;
+  last_wheel_rad_ = wheel_rad;
+}
+
 void SideMotion::advance(double dt_s, double speed_mps, double wheel_rad) {
   const double pieces = std::clamp(std::ceil(dt_s / kStep_s), 1.0, 100.0);
   for (double i = 0.0; i < pieces; i += 1.0) step(dt_s / pieces, speed_mps, wheel_rad);
+}
+
+double SideMotion::within_grip(double wheel_rad, double speed_mps) const {
+  constexpr double kShare = 0.9;
+  if (!limited_ || !slips_ || !(speed_mps > kSlowest_mps) || wheel_rad * yaw_rate_radps_ < 0.0) return wheel_rad;
+  const double most = turns_.at(speed_mps, kShare * turns_.grip_mps2() / (speed_mps * speed_mps)).wheel_rad;
+  return std::clamp(wheel_rad, -most, most);
 }
 
 void SideMotion::step(double dt_s, double speed_mps, double wheel_rad) {
@@ -182,6 +204,13 @@ void LateralWeights::fields(FieldVisitor& f) {
   f.number("lateral_m", lateral_m, {"m", 0.005, 2, "distance from the line that weighs as much as the next two"});
   f.number("heading_rad", heading_rad, {"rad", 0.005, 3, "heading error that weighs as much"});
   f.number("rate_radps", rate_radps, {"rad/s", 0.05, 100, "rate of the commanded angle that weighs as much"});
+  f.number("approach_rad", approach_rad, {"rad", 0.05, 1.2, "steepest way back to the line"});
+  f.number("approach_mps", approach_mps, {"m/s", 0.1, 10, "fastest sideways motion back to the line"});
+}
+
+double LateralWeights::too_far_m(double d_m, double speed_mps, double lateral, double heading) const {
+  const double near_m = std::min(approach_rad, approach_mps / std::abs(speed_mps)) * heading / lateral;
+  return d_m - std::clamp(d_m, -near_m, near_m);
 }
 
 }  // namespace pitwall::controllers

@@ -23,7 +23,7 @@
 #include "controllers/linear_control.hpp"
 #include "core/car.hpp"
 #include "core/fields.hpp"
-#include "core/result.hpp"
+#include "core/time.hpp"
 
 namespace pitwall::controllers {
 
@@ -105,9 +105,20 @@ class SteadyTurns {
 class SideMotion {
  public:
   SideMotion(const CarParameters& car, SlipLaw law);
-  void reset() { lateral_mps_ = yaw_rate_radps_ = 0.0; }
+  /// Forgets the motion: the next follow() begins with the steady one of its wheel angle.
+  void forget() { known_ = false; }
+  /// On to `now`, with the speed and the wheel angle believed then; the wheels turned evenly since the last call.
+  void follow(Time now, double speed_mps, double wheel_rad);
+  /// Sets the motion.
+  void put(double lateral_mps, double yaw_rate_radps) {
+    lateral_mps_ = lateral_mps;
+    yaw_rate_radps_ = yaw_rate_radps;
+  }
   /// `dt_s` further, in steps of at most 5 ms, with that speed and wheel angle held.
   void advance(double dt_s, double speed_mps, double wheel_rad);
+  /// A steering angle brought within what the tyres have an answer to: no more lock into the turn than the steady turn at 90 % of
+  /// the grip needs at that speed. Counter-steering, against the present yaw rate, is not bounded, and linear tyres are not.
+  [[nodiscard]] double within_grip(double wheel_rad, double speed_mps) const;
   /// v_y of the centre of gravity, m/s, and yaw rate, rad/s.
   [[nodiscard]] double lateral_mps() const { return lateral_mps_; }
   [[nodiscard]] double yaw_rate_radps() const { return yaw_rate_radps_; }
@@ -117,19 +128,29 @@ class SideMotion {
   void step(double dt_s, double speed_mps, double wheel_rad);
 
   SteadyTurns turns_;
+  bool limited_;
   bool slips_;
   double wheelbase_m_, lf_m_, lr_m_, mass_kg_, inertia_kgm2_;
   double front_grip_n_, rear_grip_n_;
   double lateral_mps_ = 0.0;
   double yaw_rate_radps_ = 0.0;
+  bool known_ = false;
+  Time last_;
+  double last_wheel_rad_ = 0.0;
 };
 
-/// What an error may be, against each other: the cost is the sum of (error / what it may be)^2.
+/// What an error may be, against each other: the cost is the sum of (error / what it may be)^2. And how fast the car comes back
+/// from far off, where a linear law would cross the line at any angle.
 struct LateralWeights {
   double lateral_m = 0.10;
   double heading_rad = 0.20;
-  double rate_radps = 3.0;  ///< of the command
+  double rate_radps = 3.0;     ///< of the command
+  double approach_rad = 0.25;  ///< steepest way back to the line
+  double approach_mps = 1.0;   ///< fastest sideways motion back to it
   void fields(FieldVisitor& f);
+  /// By how much d is nearer to 0 for a law whose gains are `lateral` and `heading`, so that it comes back no faster: d less the
+  /// part that asks for a heading beyond the approach.
+  [[nodiscard]] double too_far_m(double d_m, double speed_mps, double lateral, double heading) const;
 };
 
 }  // namespace pitwall::controllers

@@ -5,30 +5,17 @@
 
 #include <cmath>
 
-#include "tests/support/toy_world.hpp"
+#include "tests/support/law_rig.hpp"
 
 namespace pitwall::controllers {
 namespace {
 
 constexpr double kG = 9.81;
 
-CarParameters gym_car() {
-  CarParameters car = toy::car();
-  car.wheelbase_m = 0.3302;
-  car.mass_kg = 3.74;
-  car.yaw_inertia_kgm2 = 0.04712;
-  car.cog_front_fraction = 0.480769230769;
-  car.cornering_stiffness_front = 4.718;
-  car.cornering_stiffness_rear = 5.4562;
-  car.surface_friction = 1.0489;
-  car.steering_servo_gain_per_s = 25.0;
-  return car;
-}
-
 }  // namespace
 
 TEST_CASE("the steady turn of the linear model is the closed form, with no distance from the line") {
-  const CarParameters car = gym_car();
+  const CarParameters car = rig_car();
   const SteadyTurns turns(car, SlipLaw::kLinear);
   for (const double v : {1.0, 4.0, 8.0}) {
     const double kappa = 0.05;
@@ -50,7 +37,7 @@ TEST_CASE("the steady turn of the linear model is the closed form, with no dista
 }
 
 TEST_CASE("on brush tyres the slip grows without bound towards the grip, and equals the linear one below it") {
-  const CarParameters car = gym_car();
+  const CarParameters car = rig_car();
   const SteadyTurns linear(car, SlipLaw::kLinear);
   const SteadyTurns brush(car, SlipLaw::kBrush);
   CHECK(std::abs(brush.rear_slip(0.01) / linear.rear_slip(0.01) - 1.0) < 0.01);
@@ -65,7 +52,7 @@ TEST_CASE("on brush tyres the slip grows without bound towards the grip, and equ
 }
 
 TEST_CASE("a measured curve is inverted on its rising side, and limits the grip by its peak") {
-  CarParameters car = gym_car();
+  CarParameters car = rig_car();
   car.magic_front_b = car.magic_rear_b = 7.0;
   car.magic_front_c = car.magic_rear_c = 1.5;
   car.magic_front_d = 0.65;
@@ -80,7 +67,7 @@ TEST_CASE("a measured curve is inverted on its rising side, and limits the grip 
 }
 
 TEST_CASE("sideways motion settles in the steady turn, at any speed, and follows the linear model's transient") {
-  const CarParameters car = gym_car();
+  const CarParameters car = rig_car();
   for (const double v : {0.3, 0.6, 3.0, 8.0}) {
     SideMotion side(car, SlipLaw::kBrush);
     const double kappa = std::min(1.0, 0.3 * car.surface_friction * kG / (v * v));
@@ -104,8 +91,8 @@ TEST_CASE("sideways motion settles in the steady turn, at any speed, and follows
 }
 
 TEST_CASE("mirrored wheels, mirrored motion") {
-  SideMotion left(gym_car(), SlipLaw::kBrush);
-  SideMotion right(gym_car(), SlipLaw::kBrush);
+  SideMotion left(rig_car(), SlipLaw::kBrush);
+  SideMotion right(rig_car(), SlipLaw::kBrush);
   for (int k = 0; k < 50; ++k) {
     const double wheel = 0.3 * math::sin(0.3 * k);
     left.advance(0.025, 4.0, wheel);
@@ -116,7 +103,7 @@ TEST_CASE("mirrored wheels, mirrored motion") {
 }
 
 TEST_CASE("a car without tyre numbers is kinematic, whatever is wanted") {
-  CarParameters car = gym_car();
+  CarParameters car = rig_car();
   CHECK(possible(LateralKind::kDynamic, car) == LateralKind::kDynamic);
   CHECK(possible(LateralKind::kKinematic, car) == LateralKind::kKinematic);
   car.cornering_stiffness_rear = 0.0;
@@ -126,8 +113,8 @@ TEST_CASE("a car without tyre numbers is kinematic, whatever is wanted") {
 }
 
 TEST_CASE("below the switch speed the model is that of the switch speed") {
-  const Continuous slow = lateral_model(LateralKind::kDynamic, gym_car(), 0.0);
-  const Continuous at = lateral_model(LateralKind::kDynamic, gym_car(), kSlowest_mps);
+  const Continuous slow = lateral_model(LateralKind::kDynamic, rig_car(), 0.0);
+  const Continuous at = lateral_model(LateralKind::kDynamic, rig_car(), kSlowest_mps);
   CHECK((slow.a - at.a).norm() == 0.0);
 }
 

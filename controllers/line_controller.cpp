@@ -20,6 +20,10 @@ constexpr double kOnLineMargin_m = 0.15;
 // A way is free for creeping when the arc is clear this far.
 constexpr double kFreeWay_m = 0.3;
 constexpr double kFarthestGap_m = 10.0;
+// A car this near to the line, and this well along it, is back on it.
+constexpr double kStanding_mps = 0.3;
+constexpr double kBack_m = 0.3;
+constexpr double kBack_rad = 0.5;
 // A pass has the least room of this far before and behind.
 constexpr double kNarrow_m = 0.5;
 
@@ -48,6 +52,9 @@ void LineControllerParameters::fields(FieldVisitor& f) {
   f.number("avoidance_min_gap_m", avoidance_min_gap_m, {"m", 0.3, 3, "depth of a gap to steer to"});
   f.number("avoidance_speed_mps", avoidance_speed_mps, {"m/s", 0.2, 3, "highest speed while avoiding"});
   f.number("escape_min_gap_m", escape_min_gap_m, {"m", 0.2, 3, "depth of a gap to creep to"});
+  f.flag("enable_recovery", enable_recovery, "come back by itself from beyond max_cross_track_m");
+  f.number("recovery_reach_m", recovery_reach_m, {"m", 0.3, 10, "farther from the line than this: stop"});
+  f.number("recovery_speed_mps", recovery_speed_mps, {"m/s", 0.2, 3, "highest speed on the way back"});
   f.number("wall_reserve_m", wall_reserve_m, {"m", 0, 1, "kept to a mapped wall ahead by the stopping distance"});
 }
 
@@ -99,6 +106,7 @@ LineController::LineController(std::string_view name, const LineControllerParame
   law_line_.emplace(driver_.path(), driver_.line().speed_mps, room_.right_m, room_.left_m);
   setup_ = law_setup(car, p_.line, p_.command, *law_line_, line.steering_table.get());
   law_ = make_law(setup_);
+  way_back_.emplace(PurePursuitParameters{}, setup_);
 }
 
 void LineController::reset(const Observation& /*first*/) {
@@ -115,12 +123,14 @@ void LineController::reset(const Observation& /*first*/) {
   scan_sequence_ = 0;
   law_->reset();
   asked_ = asked_last_ = false;
+  recovering_ = false;
+  recoveries_ = 0;
   stops_ = avoids_ = creeps_ = detections_ = follows_ = 0;
 }
 
 std::span<const std::uint8_t> LineController::mask() const {
-  return detector_.has_map() && p_.enable_detection ? std::span<const std::uint8_t>(beams_.data(), scan_.size())
-                                                    : std::span<const std::uint8_t>{};
+  return detector_.has_map() && p_.enable_detection && !recovering_ ? std::span<const std::uint8_t>(beams_.data(), scan_.size())
+                                                                    : std::span<const std::uint8_t>{};
 }
 
 Command LineController::update(const Observation& obs) {
@@ -142,14 +152,42 @@ Command LineController::decide(const Observation& obs) {
   if (const auto reason = watchdogs_.check(obs)) return halt(obs, *reason, Layer::kWatchdog);
   if (!scan_.update(*obs.scan.message)) return halt(obs, Reason::kScanMalformed, Layer::kWatchdog);
   if (!driver_.has_pose()) return halt(obs, Reason::kPoseInvalid, Layer::kWatchdog);
-  fix_ = driver_.locate(overtake_.shift_m());
+  locate();
   if (!fix_) return halt(obs, Reason::kOffLine, Layer::kWatchdog);
   if (driver_.at_end(fix_->on_line.s_m)) return halt(obs, Reason::kEndOfPath, Layer::kLaw);
 
   if (p_.enable_detection && obs.scan.sequence != scan_sequence_) look_for_opponents(obs);
   scan_sequence_ = obs.scan.sequence;
+  if (recovering_) return come_back(obs);
   const Manoeuvre what = manoeuvre(obs);
   return act(obs, ask_law(obs, what), what.mode == Mode::kPass);
+}
+
+void LineController::locate() {
+  if (!recovering_) {
+    fix_ = driver_.locate(overtake_.shift_m());
+    // The car stands before it comes back: what looks like being off the line may be a localiser that jumped.
+    if (fix_ || !p_.enable_recovery || std::abs(driver_.speed_mps()) > kStanding_mps) return;
+  }
+  fix_ = driver_.locate_far(std::max(p_.recovery_reach_m, p_.line.max_cross_track_m));
+  if (!fix_) {
+    recovering_ = false;
+    return;
+  }
+  if (!recovering_) {
+    recoveries_ += 1;
+    overtake_.abandon();
+  }
+  recovering_ = std::abs(fix_->on_line.lateral_m) > kBack_m || std::abs(fix_->heading_error_rad) > kBack_rad;
+}
+
+Command LineController::come_back(const Observation& obs) {
+  Desired desired;
+  desired.reason = Reason::kRecover;
+  desired.steering_rad = way_back_->steer(driver_.law_input(obs.now, *fix_, {}, 0.0));
+  desired.speed_mps = std::min(p_.recovery_speed_mps, driver_.allowed_speed_mps(fix_->on_line.s_m));
+  desired.hard_cap_mps = p_.recovery_speed_mps;
+  return act(obs, desired, false);
 }
 
 void LineController::look_for_opponents(const Observation& obs) {
@@ -224,6 +262,7 @@ Desired LineController::ask_law(const Observation& obs, const Manoeuvre& what) {
   desired.hard_cap_mps = what.speed_cap_mps;
   if (what.mode == Mode::kPass) desired.reason = Reason::kOvertake;
   if (what.mode == Mode::kFollow) desired.reason = Reason::kFollow;
+  if (law_->fell_back()) desired.reason = Reason::kSteeringFallback;
   return desired;
 }
 
@@ -294,6 +333,7 @@ std::vector<std::pair<std::string_view, double>> LineController::counters() cons
           {"creep_steps", creeps_},
           {"follow_steps", follows_},
           {"detection_steps", detections_},
+          {"recoveries", recoveries_},
           {"overtake_starts", static_cast<double>(c.starts)},
           {"declined_overtakes", static_cast<double>(c.declined)},
           {"completed_passes", static_cast<double>(c.completed)},

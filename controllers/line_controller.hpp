@@ -13,6 +13,10 @@
 //   mapped wall           on the arc of the commanded steering: never faster than the stopping distance
 //
 // Without a map nothing is explained, and the safety stage judges the raw scan.
+//
+// Off the line by more than max_cross_track_m, the car stops and then comes back by itself: slowly, by pure pursuit with a lookahead that
+// meets the line at 45 degrees at most, judged by the raw scan, until it is near the line again. Beyond recovery_reach_m, behind a wall of
+// the map, or facing against the line it stops.
 #pragma once
 
 #include <array>
@@ -27,6 +31,7 @@
 #include "controllers/line_room.hpp"
 #include "controllers/opponents.hpp"
 #include "controllers/overtake.hpp"
+#include "controllers/pure_pursuit.hpp"
 #include "controllers/safety_stage.hpp"
 #include "controllers/scan_view.hpp"
 #include "controllers/steering_law.hpp"
@@ -51,6 +56,9 @@ struct LineControllerParameters {
   double avoidance_min_gap_m = 1.0;
   double avoidance_speed_mps = 1.0;
   double escape_min_gap_m = 0.8;
+  bool enable_recovery = true;
+  double recovery_reach_m = 3.0;
+  double recovery_speed_mps = 1.0;
   double wall_reserve_m = 0.10;  ///< from the body to a mapped wall ahead, kept by the stopping distance
   void fields(FieldVisitor& f);
 };
@@ -77,6 +85,8 @@ class LineController final : public Controller {
   [[nodiscard]] const OpponentTracker& opponents() const { return tracker_; }
   [[nodiscard]] const Overtake& overtake() const { return overtake_; }
   [[nodiscard]] const std::optional<LineFix>& fix() const { return fix_; }
+  /// Whether the car is on its way back to the line.
+  [[nodiscard]] bool recovering() const { return recovering_; }
   [[nodiscard]] const SteeringLaw& law() const { return *law_; }
   [[nodiscard]] const LawSetup& setup() const { return setup_; }
 
@@ -90,6 +100,8 @@ class LineController final : public Controller {
 
   Command decide(const Observation& obs);
   Command halt(const Observation& obs, Reason reason, Layer layer);
+  void locate();
+  Command come_back(const Observation& obs);
   void look_for_opponents(const Observation& obs);
   void explain(const LaserScan& scan);
   [[nodiscard]] bool on_line(Vec2 point_map) const;
@@ -108,6 +120,8 @@ class LineController final : public Controller {
   std::optional<LawLine> law_line_;
   std::unique_ptr<SteeringLaw> law_;
   LawSetup setup_;
+  std::optional<PurePursuitLaw> way_back_;
+  bool recovering_ = false;
   Watchdogs watchdogs_;
   CommandStage stage_;
   SafetyStage safety_;
@@ -121,7 +135,7 @@ class LineController final : public Controller {
   double nearest_on_line_m_ = 0.0;
   std::uint64_t scan_sequence_ = 0;
   bool asked_ = false, asked_last_ = false;  ///< the law, on this tick and on the one before
-  double stops_ = 0, avoids_ = 0, creeps_ = 0, detections_ = 0, follows_ = 0;
+  double stops_ = 0, avoids_ = 0, creeps_ = 0, detections_ = 0, follows_ = 0, recoveries_ = 0;
 };
 
 }  // namespace pitwall::controllers

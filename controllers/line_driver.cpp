@@ -6,6 +6,7 @@
 
 #include "controllers/line_room.hpp"
 #include "core/text.hpp"
+#include "tracks/raycast.hpp"
 
 namespace pitwall::controllers {
 
@@ -118,6 +119,17 @@ LawInput LineDriver::law_input(Time now, const LineFix& fix, const LineShift& sh
   in.acting_rad = pose_.acting_rad(now);
   in.queued = pose_.queued(now);
   return in;
+}
+
+std::optional<LineFix> LineDriver::locate_far(double within_m) {
+  const double travelled = travelled_m_;
+  travelled_m_ = 0.0;
+  const auto fix = tracker_.locate(path(), pose(), travelled, 0.0, within_m);
+  if (!fix || !line_.rays) return fix;
+  const Vec2 way = fix->on_line.foot - pose().position();
+  const double far = norm(way);
+  if (far < 1e-6 || line_.rays->cast(pose().position(), (1.0 / far) * way, far) >= far) return fix;
+  return std::nullopt;
 }
 
 double LineDriver::allowed_speed_mps(double s_m) const {

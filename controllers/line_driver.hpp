@@ -47,6 +47,8 @@ class LineDriver {
 
   /// The place on the line, `shift_m` to its left on purpose; nothing: off the line.
   std::optional<LineFix> locate(double shift_m);
+  /// The same for a car that may be `within_m` from the line, if no mapped wall is between.
+  std::optional<LineFix> locate_far(double within_m);
   /// What a steering law is told at `now`, for a car at `fix` that follows the line shifted by `shift`
   /// (`shift_m` here). Valid until the next
   /// sense() or commanded().

@@ -34,7 +34,9 @@ std::optional<double> search_whole_line(const tracks::Path& path, const Pose2& T
 
 }  // namespace
 
-std::optional<LineFix> LineTracker::locate(const tracks::Path& path, const Pose2& T_map_base, double travelled_m, double shift_m) {
+std::optional<LineFix> LineTracker::locate(const tracks::Path& path, const Pose2& T_map_base, double travelled_m, double shift_m,
+                                           std::optional<double> within_m) {
+  const double farthest = within_m.value_or(settings_.max_cross_track_m);
   // As far as the car can have come, and half a metre for a corrected pose: a wide window would reach round a hairpin.
   constexpr double kSlack_m = 0.5;
   const Vec2 p = T_map_base.position();
@@ -42,18 +44,17 @@ std::optional<LineFix> LineTracker::locate(const tracks::Path& path, const Pose2
   if (anchor_s_m_) {
     const double reach = std::min(settings_.window_m, kSlack_m + 2.0 * std::abs(travelled_m));
     const LineFix fix = fix_at(path.project_near(p, *anchor_s_m_, std::min(settings_.window_m, kSlack_m), reach));
-    if (std::abs(fix.on_line.lateral_m - shift_m) <= settings_.max_cross_track_m &&
-        std::abs(fix.heading_error_rad) <= kMaxHeadingError_rad) {
+    if (std::abs(fix.on_line.lateral_m - shift_m) <= farthest && std::abs(fix.heading_error_rad) <= kMaxHeadingError_rad) {
       anchor_s_m_ = fix.on_line.s_m;
       return fix;
     }
   }
   anchor_s_m_.reset();
-  const std::optional<double> s = search_whole_line(path, T_map_base, settings_.max_cross_track_m + std::abs(shift_m));
+  const std::optional<double> s = search_whole_line(path, T_map_base, farthest + std::abs(shift_m));
   if (!s) return std::nullopt;
   const LineFix fix = fix_at(path.project_near(p, *s, 0.1, 0.1));
   if (std::abs(fix.heading_error_rad) > kMaxHeadingError_rad) return std::nullopt;
-  if (std::abs(fix.on_line.lateral_m - shift_m) > settings_.max_cross_track_m) return std::nullopt;
+  if (std::abs(fix.on_line.lateral_m - shift_m) > farthest) return std::nullopt;
   anchor_s_m_ = fix.on_line.s_m;
   return fix;
 }

@@ -37,7 +37,8 @@ class LineTracker {
   /// The place of `T_map_base` on the path, having moved about `travelled_m` since the last call; nothing when the whole
   /// line is farther than max_cross_track, or runs against the car (more than 100 degrees). A car that is `shift_m` to
   /// the left of the line on purpose is not blamed for it.
-  std::optional<LineFix> locate(const tracks::Path& path, const Pose2& T_map_base, double travelled_m, double shift_m = 0.0);
+  std::optional<LineFix> locate(const tracks::Path& path, const Pose2& T_map_base, double travelled_m, double shift_m = 0.0,
+                                std::optional<double> within_m = std::nullopt);
 
  private:
   Settings settings_;

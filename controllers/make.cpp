@@ -6,7 +6,9 @@
 #include "controllers/gap_follow.hpp"
 #include "controllers/line_controller.hpp"
 #include "controllers/line_follower.hpp"
+#include "controllers/lqr.hpp"
 #include "controllers/map_law.hpp"
+#include "controllers/mpc.hpp"
 #include "controllers/pure_pursuit.hpp"
 #include "controllers/stanley.hpp"
 #include "core/log.hpp"
@@ -23,7 +25,7 @@ struct Entry {
   MadeController (*make)(const char* name, const Node& parameters, const CarParameters& car, const LineToFollow* line);
   std::vector<FieldDescription> (*describe)();
   Result<Node> (*complete)(const Node& parameters, std::string_view what);
-  bool steering_law = false;
+  Result<std::unique_ptr<SteeringLaw>> (*make_law)(const char* name, const Node& parameters, const LawSetup& setup) = nullptr;
 };
 
 /// Parameters of a steering law together with those that all of them share, in one flat group.
@@ -73,6 +75,14 @@ Status judge_stability(const LineController& controller) {
   return {};
 }
 
+template <class Law>
+Result<std::unique_ptr<SteeringLaw>> make_bare_law(const char* name, const Node& node, const LawSetup& setup) {
+  const auto parameters = load<typename Law::Parameters>(node, name);
+  if (!parameters) return parameters.error();
+  if (const Status status = validate(*parameters, setup, name); !status) return status.error();
+  return std::unique_ptr<SteeringLaw>(std::make_unique<Law>(*parameters, setup));
+}
+
 /// The controller around the law called `name`; refused where it is not stable on this car.
 template <class Law>
 MadeController make_with_law(const char* name, const Node& node, const CarParameters& car, const LineToFollow* line) {
@@ -104,12 +114,12 @@ Result<Node> complete(const Node& node, std::string_view what) {
 
 template <class Parameters>
 constexpr Entry entry(const char* name, decltype(Entry::make) make) {
-  return {name, make, describe_defaults<Parameters>, complete<Parameters>, false};
+  return {name, make, describe_defaults<Parameters>, complete<Parameters>, nullptr};
 }
 template <class Law>
 constexpr Entry law_entry(const char* name) {
   Entry law = entry<WithLaw<typename Law::Parameters>>(name, make_with_law<Law>);
-  law.steering_law = true;
+  law.make_law = make_bare_law<Law>;
   return law;
 }
 
@@ -117,7 +127,9 @@ constexpr Entry law_entry(const char* name) {
 constexpr std::array kEntries{
     entry<GapFollowParameters>("gap_follow", make_gap_follow),
     entry<LineFollowerParameters>("line_follower", make_line_follower),
+    law_entry<LqrLaw>("lqr"),
     law_entry<MapLaw>("map"),
+    law_entry<MpcLaw>("mpc"),
     law_entry<PurePursuitLaw>("pure_pursuit"),
     law_entry<StanleyLaw>("stanley"),
 };
@@ -143,6 +155,12 @@ Result<std::unique_ptr<Controller>> make(const std::string& name, const Node& pa
   return entry->make(entry->name, parameters, car, line);
 }
 
+Result<std::unique_ptr<SteeringLaw>> make_law(const std::string& name, const Node& parameters, const LawSetup& setup) {
+  const Entry* entry = find(name);
+  if (entry == nullptr || entry->make_law == nullptr) return Error{unknown_name("steering law", name, steering_laws())};
+  return entry->make_law(entry->name, parameters, setup);
+}
+
 Result<Node> complete_parameters(const std::string& name, const Node& parameters) {
   const Entry* entry = find(name);
   if (entry == nullptr) return unknown(name);
@@ -158,7 +176,7 @@ std::vector<std::string> names() {
 std::vector<std::string> steering_laws() {
   std::vector<std::string> laws;
   for (const Entry& entry : kEntries) {
-    if (entry.steering_law) laws.emplace_back(entry.name);
+    if (entry.make_law != nullptr) laws.emplace_back(entry.name);
   }
   return laws;
 }

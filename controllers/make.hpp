@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "controllers/line_to_follow.hpp"
+#include "controllers/steering_law.hpp"
 #include "core/car.hpp"
 #include "core/controller.hpp"
 #include "core/fields.hpp"
@@ -19,6 +20,9 @@ namespace pitwall::controllers {
 /// start-up checks refuse (with the reason and the values), a line follower without a line.
 Result<std::unique_ptr<Controller>> make(const std::string& name, const Node& parameters, const CarParameters& car,
                                          const LineToFollow* line);
+
+/// The bare law of that name, without the controller around it; parameters of the law only. Errors as make().
+Result<std::unique_ptr<SteeringLaw>> make_law(const std::string& name, const Node& parameters, const LawSetup& setup);
 
 /// Names that make() knows.
 std::vector<std::string> names();

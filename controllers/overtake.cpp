@@ -123,6 +123,13 @@ Overtake::Overtake(const OvertakeParameters& parameters, double car_length_m, do
 
 void Overtake::reset() { *this = Overtake(parameters_, length_m_, width_m_, response_s_); }
 
+void Overtake::abandon() {
+  Counters kept = counters_;
+  kept.aborted += passing_ ? 1 : 0;
+  reset();
+  counters_ = kept;
+}
+
 double Overtake::bend(double speed_mps) const {
   return std::clamp(parameters_.shift_accel_mps2 / std::max(0.01, speed_mps * speed_mps), kGentlest_per_m, kTightest_per_m);
 }

@@ -79,6 +79,8 @@ class Overtake {
   Overtake(const OvertakeParameters& parameters, double car_length_m, double car_width_m, double response_s);
 
   void reset();
+  /// Ends what is going on, pass and shift; what was counted is kept.
+  void abandon();
 
   /// The decision of one tick; afterwards shift_at() is the line to follow. `opponents` are brought forward to `now`,
   /// confirmed ones only.

@@ -133,8 +133,10 @@ TEST_CASE("a pose that stays while the odometry moves is frozen: stop within 0.5
 
 TEST_CASE("farther than 1 m from the line after a search of the whole line it stops: off line") {
   const LineToFollow line = straight_field(2.0);
-  for (const double d : {1.1, -1.1}) {
-    LineController controller = controller_of(line);
+  for (const double d : {1.1, -1.1, 3.1}) {
+    LineControllerParameters p;
+    p.enable_recovery = d > 3.0;
+    LineController controller = controller_of(line, p);
     controller.reset({});
     Loop loop({5.0, d, 0.0});
     CHECK(reason_after(controller, loop, 3) == Reason::kOffLine);

@@ -16,7 +16,6 @@ namespace {
 
 /// The loop cut open at the command, and the same closed.
 struct Loop {
-  std::size_t n = 0;  ///< states of the car
   double period_s = 0.0;
   Discrete car;  ///< with the commands under way as further states
   Matrix gain;   ///< 1 x (states and memory): u = -gain x
@@ -83,11 +82,11 @@ Response at_frequency(const Loop& loop, double frequency_radps) {
   Response measured;
   Response remembered{1.0, 0.0};
   for (std::size_t i = 0; i < n; ++i) {
-    Response& sum = i < loop.n ? measured : remembered;
+    Response& sum = i == kStateD || i == kStateE ? measured : remembered;
     sum.real += loop.gain(0, i) * (*x)(i, 0);
     sum.imaginary += loop.gain(0, i) * (*x)(n + i, 0);
   }
-  // u (1 + S) = -gains x: what the law remembers of its own commands is no slower for a slower car.
+  // u (1 + S) = -gains x: what the law believes by its own commands is no slower for a slower car.
   const double size = remembered.square();
   return {(measured.real * remembered.real + measured.imaginary * remembered.imaginary) / size,
           (measured.imaginary * remembered.real - measured.real * remembered.imaginary) / size};
@@ -130,12 +129,12 @@ double delay_margin_s(const FeedbackGains& gains, const CarParameters& car, doub
   const std::size_t n = states(kind);
   Matrix row = row_of(gains, kind);
   if (kind == LateralKind::kKinematic) fold_yaw_rate(gains, model, car, row);
-  const bool remembers = predicted_s > 0.0 || !gains.sent.empty();
+  const bool believes = gains.yaw_rate != 0.0 || gains.lateral_velocity != 0.0 || gains.wheel != 0.0;
+  const bool remembers = predicted_s > 0.0 || !gains.sent.empty() || believes;
   const double transport = remembers ? car.steering_delay_s : 0.0;
   const auto predicted = static_cast<std::size_t>(std::ceil(predicted_s / control_period_s));
   const std::size_t memory = std::max(predicted, gains.sent.size());
   Loop loop;
-  loop.n = n;
   loop.period_s = control_period_s;
   loop.car = delayed_hold(model, control_period_s, transport, memory);
   loop.gain = Matrix(1, loop.car.a.rows());

@@ -25,8 +25,8 @@ struct FeedbackGains {
 /// loop is unstable whatever the transport delay.
 ///
 /// `predicted_s` > 0: the law acts on the state that it predicts, by the same model, so far ahead from the commands under way.
-/// It is then the car's own delay that is compensated, and more or less of it is an error of the prediction. The same goes for a
-/// law with `sent`: its margin counts from the car's own delay on.
+/// It is then the car's own delay that is compensated, and more of it is an error of the prediction. The same goes for a law that
+/// uses what it believes or what it sent: its margin counts from the car's own delay on, and is 0 if it is unstable with that.
 double delay_margin_s(const FeedbackGains& gains, const CarParameters& car, double speed_mps, double control_period_s,
                       double predicted_s = 0.0);
 

@@ -38,25 +38,43 @@ FeedbackGains pursuit(const CarParameters& car, double lookahead_m) {
   return {.lateral = 2.0 * car.wheelbase_m / (lookahead_m * lookahead_m), .heading = 2.0 * car.wheelbase_m / lookahead_m};
 }
 
-/// The slow and obvious way: is the sampled loop with this transport delay stable?
+/// The slow and obvious way: is the sampled loop with this transport delay stable, where the law believes what a model with the
+/// car's nominal delay makes of its commands?
 bool stable(const FeedbackGains& gains, const CarParameters& car, double v, double h, double transport_s) {
   const LateralKind kind = possible(LateralKind::kDynamic, car);
   const std::size_t n = states(kind);
-  const Discrete d = delayed_hold(lateral_model(kind, car, v), h, transport_s, gains.sent.size());
-  Matrix k(1, d.a.rows());
+  const Continuous model = lateral_model(kind, car, v);
+  const Discrete real = delayed_hold(model, h, transport_s, gains.sent.size());
+  const Discrete believed = delayed_hold(model, h, car.steering_delay_s);
+  const std::size_t m = real.a.rows();
+  const std::size_t size = m + believed.a.rows();
+  Matrix a(size, size);
+  Matrix b(size, 1);
+  a.set(0, 0, real.a);
+  a.set(m, m, believed.a);
+  b.set(0, 0, real.b);
+  b.set(m, 0, believed.b);
+  Matrix k(1, size);
   k(0, kStateD) = gains.lateral;
   k(0, kStateE) = gains.heading;
-  k(0, n - 1) = gains.wheel;
+  k(0, m + n - 1) = gains.wheel;
   if (n == 5) {
-    k(0, kStateVy) = gains.lateral_velocity;
-    k(0, kStateR) = gains.yaw_rate;
+    k(0, m + kStateVy) = gains.lateral_velocity;
+    k(0, m + kStateR) = gains.yaw_rate;
   }
   for (std::size_t i = 0; i < gains.sent.size(); ++i) k(0, n + i) = gains.sent[i];
-  return spectral_radius(d.a - d.b * k) < 1.0;
+  // The believed d and e are used by nobody and drift: they do not count.
+  Matrix used(size - 2, size - 2);
+  Matrix closed = a - b * k;
+  const auto index = [&](std::size_t i) { return i < m ? i : i + 2; };
+  for (std::size_t i = 0; i < size - 2; ++i) {
+    for (std::size_t c = 0; c < size - 2; ++c) used(i, c) = closed(index(i), index(c));
+  }
+  return spectral_radius(used) < 1.0;
 }
 
 double by_trying(const FeedbackGains& gains, const CarParameters& car, double v, double h) {
-  double transport = 0.0;
+  double transport = gains.sent.empty() && gains.wheel == 0.0 ? 0.0 : car.steering_delay_s;
   while (stable(gains, car, v, h, transport + 0.0005)) transport += 0.0005;
   return steering_delay_s(car, h) - car.steering_delay_s + transport;
 }

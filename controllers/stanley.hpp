@@ -26,10 +26,10 @@
 namespace pitwall::controllers {
 
 struct StanleyParameters {
-  double gain_per_s = 2.0;      ///< k: small distances decay at this rate while the heading follows
-  double softening_mps = 0.6;   ///< v_soft: keeps the angle small at standstill
+  double gain_per_s = 4.0;      ///< k: small distances decay at this rate while the heading follows
+  double softening_mps = 1.0;   ///< v_soft: keeps the angle small at standstill
   double heading_gain = 1.0;    ///< k_h at low speed
-  double heading_delays = 2.5;  ///< how many total delays the heading takes to follow, at least
+  double heading_delays = 1.6;  ///< how many total delays the heading takes to follow, at least
   double yaw_damping_s = 0.0;   ///< k_r
   bool delay_aware = true;      ///< steer for where the car will be when the command arrives
   void fields(FieldVisitor& f);

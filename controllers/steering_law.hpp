@@ -68,6 +68,8 @@ class SteeringLaw {
   /// The angle to command, rad, not yet limited to locks and rate. Not finite: the law has failed, and the car stops with
   /// kSteeringLawFailed. No allocation.
   virtual double steer(const LawInput& in) = 0;
+  /// Whether the last answer is a stopgap: the law could not do its work and fell back on what it had planned before.
+  [[nodiscard]] virtual bool fell_back() const { return false; }
   /// The longest delay in s, from command to wheel (LawSetup::total_delay_s()), with which the loop of this law and a car that
   /// drives straight at this speed is stable. Over the car's own total delay it is the stability margin.
   [[nodiscard]] virtual double delay_margin_s(double speed_mps) const = 0;

@@ -55,10 +55,14 @@ std::string_view name(Reason reason) {
       return "follow";
     case Reason::kOvertake:
       return "overtake";
+    case Reason::kRecover:
+      return "recover";
     case Reason::kOffLine:
       return "off_line";
     case Reason::kEndOfPath:
       return "end_of_path";
+    case Reason::kSteeringFallback:
+      return "steering_fallback";
     case Reason::kSteeringLawFailed:
       return "steering_law_failed";
   }
@@ -72,6 +76,8 @@ bool is_stop(Reason reason) {
     case Reason::kAvoid:
     case Reason::kFollow:
     case Reason::kOvertake:
+    case Reason::kRecover:
+    case Reason::kSteeringFallback:
       return false;
     default:
       return true;

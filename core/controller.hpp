@@ -65,7 +65,10 @@ enum class Reason : std::uint8_t {
   kOffLine,
   kEndOfPath,
   // Own faults.
+  kSteeringFallback,  ///< drives on what the law planned before, for one tick
   kSteeringLawFailed,
+  // Added later; numbers of reasons stay what they are.
+  kRecover,  ///< back to the line from far off it
 };
 
 /// "ttc_brake" for kTtcBrake: the snake_case name used in logs, reports and recordings.

@@ -25,12 +25,12 @@ TEST_CASE("every reason and layer has a name of its own in snake_case") {
   CHECK(name(Layer::kCommandStage) == "command_stage");
 }
 
-TEST_CASE("only the five reasons that drive on are no stops") {
+TEST_CASE("only the six reasons that drive on are no stops") {
   std::set<std::string_view> moving;
   for (int i = 0; i < kReasons; ++i) {
     if (!is_stop(static_cast<Reason>(i))) moving.insert(name(static_cast<Reason>(i)));
   }
-  CHECK(moving == std::set<std::string_view>{"drive", "escape_creep", "avoid", "follow", "overtake"});
+  CHECK(moving == std::set<std::string_view>{"drive", "escape_creep", "avoid", "follow", "overtake", "steering_fallback"});
 }
 
 TEST_CASE("a command that nobody filled in stands still and accuses no beam") {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/node.hpp"
 #include "core/result.hpp"
 
 namespace pitwall::scenarios {
@@ -17,7 +18,7 @@ inline constexpr std::string_view kF1tenthLaps = "f1tenth_laps";
 
 /// Ten laps of one planner on one map.
 struct F1tenthLaps {
-  std::string planner;  ///< pure_pursuit or follow_the_gap
+  std::string planner;  ///< pure_pursuit or follow_the_gap of the benchmark, or a law of ours
   std::string map;
   int finished = 0;
   int laps = 0;
@@ -28,7 +29,27 @@ struct F1tenthLaps {
   bool passed = false;                 ///< within 40 ms and as many finished (follow_the_gap: 1 % and three)
   std::vector<double> times_s;         ///< each lap; negative: crashed then
   std::vector<double> crash_progress;  ///< of the centre line, where one crashed
+  bool law = false;                    ///< one of our steering laws; what follows is known of them only
+  double planned_s = 0.0;              ///< a flying lap of its speed profile
+  double mean_off_m = 0.0;             ///< from the given line, without the launch
+  double p95_off_m = 0.0;
+  double max_off_m = 0.0;
+  double margin = 0.0;  ///< delay margin over total delay
 };
+
+/// One of our steering laws on the benchmark's line, with a speed profile of ours.
+struct F1tenthLaw {
+  std::string name;
+  Node parameters = Node::map();   ///< of the law
+  double grip_mps2 = 7.65;         ///< radius of the circle that the profile keeps
+  double wall_clearance_m = 0.10;  ///< the line is moved so that the body has it to both sides; 0: as given
+};
+
+/// Ten laps of the law on each map, at 50 Hz. Passed: all finished, within 0.05 m of the line on average and 0.13 m for 95 %, and
+/// no slower than the best law that is known on this plant.
+Result<std::vector<F1tenthLaps>> run_f1tenth_law(const std::vector<std::string>& tracks, const F1tenthLaw& law,
+                                                 const std::function<void(const F1tenthLaps&)>& on_finished,
+                                                 const std::function<bool()>& interrupted);
 
 /// Runs both planners on each map. `tracks` are the maps' yaml files without or with `.yaml`; beside each lie NAME_centerline.csv,
 /// NAME_raceline_mu90.csv and start_poses.csv. `on_finished` hears of each result; `interrupted` ends the run early.

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "scenarios/f1tenth_laps_rules.hpp"
+#include "scenarios/f1tenth_law.hpp"
 #include "tests/support/source_dir.hpp"
 
 namespace pitwall::scenarios {
@@ -56,6 +56,41 @@ TEST_CASE("pure pursuit under the benchmark's rules laps as published, and crash
       if (laps.map == "mco") CHECK(std::abs(at - 0.947) < 0.002);
     }
   }
+}
+
+TEST_CASE("stanley on the published benchmark: 40 of 40 laps, no slower than the best known law, and close to the line") {
+  if (!std::filesystem::exists(evans())) {
+    MESSAGE("skipped: no benchmark maps at " << evans().string());
+    return;
+  }
+  std::vector<std::string> maps;
+  for (const char* name : {"aut", "esp", "gbr", "mco"}) maps.push_back((evans() / name).string());
+  F1tenthLaw law;
+  law.name = "stanley";
+  const auto results = run_f1tenth_law(
+      maps, law, [](const F1tenthLaps&) {}, [] { return false; });
+  REQUIRE(results);
+  REQUIRE(results->size() == 4);
+  const double best_s[] = {16.43, 35.41, 30.51, 27.43};
+  for (std::size_t i = 0; i < results->size(); ++i) {
+    const F1tenthLaps& laps = (*results)[i];
+    CAPTURE(laps.map);
+    CHECK(laps.laps == 10);
+    CHECK(laps.finished == 10);
+    CHECK(laps.mean_s <= best_s[i]);
+    CHECK(laps.mean_off_m <= 0.05);
+    CHECK(laps.p95_off_m <= 0.13);
+    CHECK(laps.passed);
+  }
+}
+
+TEST_CASE("smoothing takes the scatter of a line's points away, and not its corners") {
+  std::vector<Vec2> points;
+  for (int i = 0; i < 200; ++i) {
+    const double scatter = i % 2 == 0 ? 0.004 : -0.004;
+    points.push_back((3.0 + scatter) * unit_vector(2.0 * math::kPi * i / 200));
+  }
+  for (const Vec2 p : f1tenth::without_scatter(points)) CHECK(std::abs(norm(p) - 3.0) < 0.002);
 }
 
 TEST_CASE("the benchmark's car turns as the closed form says, a step late and with a steering that hunts") {
