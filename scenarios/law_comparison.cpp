@@ -110,6 +110,15 @@ Result<Verdict> judge_law(const std::vector<LawRow>& baseline, const std::vector
 Result<std::vector<LawRuns>> compare_laws(const ValidationOptions& options, const std::vector<std::string>& laws, int jobs,
                                           const std::atomic<bool>& stop,
                                           const std::function<void(const std::string& law, const Outcome&)>& on_finished) {
+  const RunMany run_many = [&](const std::vector<ResolvedRun>& runs, const std::function<void(const Finished&)>& finished) {
+    return run_all(runs, jobs, stop, finished);
+  };
+  return compare_laws(options, laws, stop, run_many, on_finished);
+}
+
+Result<std::vector<LawRuns>> compare_laws(const ValidationOptions& options, const std::vector<std::string>& laws,
+                                          const std::atomic<bool>& stop, const RunMany& run_many,
+                                          const std::function<void(const std::string& law, const Outcome&)>& on_finished) {
   std::vector<std::string> wanted{std::string(kBaselineLaw)};
   const std::vector<std::string> known = controllers::steering_laws();
   for (const std::string& law : laws) {
@@ -131,7 +140,7 @@ Result<std::vector<LawRuns>> compare_laws(const ValidationOptions& options, cons
     const Result<std::vector<ResolvedRun>> runs = resolve(with);
     if (!runs) return runs.error();
     LawRuns of_law{wanted[i], {}, std::nullopt};
-    const Status ran = run_all(*runs, jobs, stop, [&](const Finished& finished) {
+    const Status ran = run_many(*runs, [&](const Finished& finished) {
       of_law.outcomes.push_back(finished.outcome);
       on_finished(wanted[i], finished.outcome);
     });

@@ -59,11 +59,18 @@ struct LawRuns {
   std::optional<Verdict> verdict;  ///< none for the baseline
 };
 
+/// How a list of runs is driven: run_all(), or the same with a journal.
+using RunMany = std::function<Status(const std::vector<ResolvedRun>&, const std::function<void(const Finished&)>&)>;
+
 /// Runs the scenarios of `options` with the baseline and with each of `laws`, and judges. `on_finished` hears of every run. Errors:
 /// unknown laws, the baseline among them more than once, profile legacy, parameters of a law where there are several. After an
 /// interrupt: what has finished, without verdicts.
 Result<std::vector<LawRuns>> compare_laws(const ValidationOptions& options, const std::vector<std::string>& laws, int jobs,
                                           const std::atomic<bool>& stop,
+                                          const std::function<void(const std::string& law, const Outcome&)>& on_finished);
+
+Result<std::vector<LawRuns>> compare_laws(const ValidationOptions& options, const std::vector<std::string>& laws,
+                                          const std::atomic<bool>& stop, const RunMany& run_many,
                                           const std::function<void(const std::string& law, const Outcome&)>& on_finished);
 
 /// A Markdown table, law by track: runs that finished first, then lap time and distances; and a line for each verdict.

@@ -7,13 +7,13 @@
 
 #include "core/check.hpp"
 #include "core/controller.hpp"
+#include "tracks/footprint.hpp"
 
 namespace pitwall::scenarios {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kFarthestClearance_m = 5.0;
-constexpr double kOutlineSpacing_m = 0.02;
 constexpr double kCone_rad = math::kPi / 6.0;  // half angle of "forward" and of "beside"
 constexpr double kCorridorSide_m = 5.0;        // farther walls are no corridor
 constexpr std::size_t kReasons = static_cast<std::size_t>(Reason::kSteeringLawFailed) + 1;
@@ -49,27 +49,7 @@ double percentile(std::span<const double> sorted, double share) {
 }
 
 double chassis_clearance_m(const BodyRectangle& chassis, const Pose2& T_map_base, const tracks::Track& track, double limit_m) {
-  const Vec2 middle{0.5 * (chassis.rear_m + chassis.front_m), 0.0};
-  const double reach = norm(Vec2{chassis.front_m, chassis.half_width_m} - middle);
-  if (track.distance->lower_bound_m(T_map_base * middle) - reach >= limit_m) return limit_m;
-  double smallest = limit_m;
-  const auto walk = [&](Vec2 from, Vec2 to) {
-    const auto pieces = static_cast<int>(std::ceil(distance(from, to) / kOutlineSpacing_m));
-    for (int k = 0; k < pieces; ++k) {
-      const double t = static_cast<double>(k) / pieces;
-      const Vec2 p = T_map_base * (from + t * (to - from));
-      if (track.distance->lower_bound_m(p) < smallest) smallest = std::min(smallest, tracks::clearance_m(*track.map, p, smallest));
-    }
-  };
-  const Vec2 a{chassis.rear_m, -chassis.half_width_m};
-  const Vec2 b{chassis.front_m, -chassis.half_width_m};
-  const Vec2 c{chassis.front_m, chassis.half_width_m};
-  const Vec2 d{chassis.rear_m, chassis.half_width_m};
-  walk(a, b);
-  walk(b, c);
-  walk(c, d);
-  walk(d, a);
-  return smallest;
+  return tracks::footprint_clearance_m(chassis, T_map_base, *track.map, *track.distance, limit_m);
 }
 
 Metrics::Metrics(const ResolvedRun& run, const tracks::Path& line, const sim::World& world)

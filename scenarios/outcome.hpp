@@ -65,6 +65,17 @@ struct Failure {
   Vec2 where;
 };
 
+/// One car of a run, the one under test among them.
+struct CarOutcome {
+  std::string name;
+  std::int64_t laps = 0;
+  double progress_m = 0.0;
+  std::int64_t wall_contacts = 0;  ///< of walls and of what stands or moves on the track and is no car
+  std::int64_t car_contacts = 0;
+  std::int64_t lead_changes = 0;  ///< how often it came by another car
+  double longest_stall_s = 0.0;   ///< longest time in which it did not come 0.5 m farther
+};
+
 /// Lengths in m, times in s of simulated time unless named otherwise.
 struct Outcome {
   // Identity.
@@ -101,6 +112,7 @@ struct Outcome {
   double track_length_m = 0.0;
   std::int64_t opponent_laps = 0;
   std::int64_t completed_passes = 0;
+  std::vector<CarOutcome> cars;
   // Tracking.
   double max_cross_track_m = 0.0;
   double mean_cross_track_m = 0.0;

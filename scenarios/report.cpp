@@ -169,6 +169,16 @@ Json outcome_json(const Outcome& o) {
       {"dropped_beams", o.dropped_beams},
   };
   for (const auto& [reason, count] : o.reasons) json["reasons"][reason] = count;
+  json["cars"] = Json::array();
+  for (const CarOutcome& car : o.cars) {
+    json["cars"].push_back({{"name", car.name},
+                            {"laps", car.laps},
+                            {"progress_m", number(car.progress_m)},
+                            {"wall_contacts", car.wall_contacts},
+                            {"car_contacts", car.car_contacts},
+                            {"lead_changes", car.lead_changes},
+                            {"longest_stall_s", number(car.longest_stall_s)}});
+  }
   if (!o.replay.empty()) json["replay"] = o.replay;
   json.update(counters_json(o));
   json.update(grip_json(o.grip));

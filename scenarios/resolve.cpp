@@ -36,6 +36,11 @@ std::filesystem::path suite_file(const std::filesystem::path& data, std::string_
 Result<std::vector<NamedScenario>> chosen_scenarios(const ValidationOptions& options) {
   std::vector<std::string> assignments = options.assignments;
   if (options.no_centering) assignments.emplace_back("gap_follow.enable_centering=false");
+  if (!options.suite_text.empty()) {
+    const Result<Node> suite = parse_yaml(options.suite_text, "scenario");
+    if (!suite) return suite.error();
+    return suite_of(*suite, "scenario", assignments);
+  }
   if (is_suite_file(options.scenario)) return load_suite(options.scenario, assignments);
   std::vector<std::string> suites = suite_names(options.data);
   const std::string asked = options.scenario == "all" ? std::string(kAll) : options.scenario;
@@ -162,6 +167,10 @@ Status complete_controllers(Scenario& scenario, const std::vector<CarSpec>& cars
     if (!complete) return complete.error();
     scenario.controllers[i] = used ? *std::move(complete) : Node::map();
   }
+  for (const CarSpec& car : cars) {
+    const Result<Node> own = controllers::complete_parameters(car.controller, parameters_of(scenario, car));
+    if (!own) return Error{scenario.id + ".cars." + car.name + ".parameters: " + own.error().message};
+  }
   return {};
 }
 
@@ -271,6 +280,11 @@ struct Garage {
 
 }  // namespace
 
+const tracks::Line& followed_line(const ResolvedRun& run) {
+  if (run.line_name == kRacingLine) return *run.track->race;
+  return run.line_name == kOptimizedLine ? *run.track->optimized : *run.track->centre;
+}
+
 std::vector<std::string> suite_names(const std::filesystem::path& data) {
   std::vector<std::string> names;
   std::error_code ignored;
@@ -279,11 +293,6 @@ std::vector<std::string> suite_names(const std::filesystem::path& data) {
   }
   std::sort(names.begin(), names.end());
   return names;
-}
-
-const tracks::Line& followed_line(const ResolvedRun& run) {
-  if (run.line_name == kRacingLine) return *run.track->race;
-  return run.line_name == kOptimizedLine ? *run.track->optimized : *run.track->centre;
 }
 
 Result<std::vector<std::string>> scenario_names(const std::filesystem::path& data) {

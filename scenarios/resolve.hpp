@@ -20,6 +20,7 @@ namespace pitwall::scenarios {
 /// What the command line of run_validation can say. An empty optional leaves the suite's own value.
 struct ValidationOptions {
   std::filesystem::path data;       ///< holds tracks, cars and suites
+  std::string suite_text;           ///< a suite in memory, in place of a file
   std::string scenario = "all";     ///< all, a suite, a scenario of any suite, or a suite file (such as a resolved scenario)
   std::vector<std::string> tracks;  ///< empty: the group `circuits`
   std::optional<std::int64_t> seed;

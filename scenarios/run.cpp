@@ -7,6 +7,7 @@
 #include "controllers/make.hpp"
 #include "core/hash.hpp"
 #include "plant/steady_turn.hpp"
+#include "scenarios/car_watch.hpp"
 #include "scenarios/fault_judge.hpp"
 #include "scenarios/metrics.hpp"
 
@@ -71,13 +72,6 @@ Result<sim::SensorSettings> sensors_of(const ResolvedRun& run, const CarSpec& ca
   return sensors;
 }
 
-const Node& parameters_of(const Scenario& scenario, const std::string& controller) {
-  const std::vector<std::string> names = controllers::names();
-  const auto found = std::find(names.begin(), names.end(), controller);
-  PITWALL_CHECK(found != names.end(), controller);
-  return scenario.controllers[static_cast<std::size_t>(found - names.begin())];
-}
-
 std::optional<ContactSummary> first_contact(const sim::World& world) {
   for (const sim::ContactEvent& event : world.contacts()) {
     if (event.car != 0 || event.partner == sim::kMapEdge) continue;
@@ -102,9 +96,10 @@ std::optional<ContactSummary> first_contact(const sim::World& world) {
 /// Looks after each step for what ends a run, and keeps the first thing that went wrong.
 class Judge {
  public:
-  Judge(const ResolvedRun& run, const Metrics& metrics, const sim::World& world)
+  Judge(const ResolvedRun& run, const Metrics& metrics, const CarWatch& watch, const sim::World& world)
       : criteria_(run.scenario.criteria),
         metrics_(metrics),
+        watch_(watch),
         faults_(run.faults, world, 1.0 / run.parameters.lidar_rate_hz),
         length_m_(run.track->centre->path.length_m()) {}
 
@@ -119,10 +114,16 @@ class Judge {
       if (any.failure != sim::Failure::kNone) fail(world, world.failure_text(i));
       if (any.off_map) fail(world, world.name(i) + " left the map");
       if (any.contact) fail(world, contact_text(world, i));
+      if (criteria_.stall_after_s > 0.0 && watch_.stalled_s(i) >= criteria_.stall_after_s) {
+        stalled_ = true;
+        fail(world, world.name(i) + " stalled: less than 0.5 m in " + text(criteria_.stall_after_s) + " s, decision " +
+                        std::string(name(any.command.reason)));
+      }
     }
     if (const auto wrong = faults_.after_step(world, metrics_.cross_track_m())) fail(world, *wrong);
     goals_met_ = faults_.done() && car.lap.laps >= criteria_.laps_at_least && metrics_.completed_passes() >= criteria_.passes_at_least &&
-                 car.lap.progress_m >= criteria_.progress_laps_at_least * length_m_;
+                 car.lap.progress_m >= criteria_.progress_laps_at_least * length_m_ &&
+                 watch_.least_progress_m(world) >= criteria_.every_car_laps_at_least * length_m_;
   }
 
   void time_out(const sim::World& world, double timeout_s) {
@@ -136,6 +137,7 @@ class Judge {
 
   [[nodiscard]] const FaultJudge& faults() const { return faults_; }
   [[nodiscard]] bool goals_met() const { return goals_met_; }
+  [[nodiscard]] bool stalled() const { return stalled_; }
   [[nodiscard]] const std::optional<Failure>& failure() const { return failure_; }
 
  private:
@@ -163,9 +165,11 @@ class Judge {
 
   const Criteria& criteria_;
   const Metrics& metrics_;
+  const CarWatch& watch_;
   FaultJudge faults_;
   double length_m_;
   bool goals_met_ = false;
+  bool stalled_ = false;
   std::optional<Failure> failure_;
 };
 
@@ -230,7 +234,7 @@ Result<std::vector<std::unique_ptr<Controller>>> make_controllers(const Resolved
   std::vector<std::unique_ptr<Controller>> made;
   for (const CarSpec& car : run.cars) {
     Result<std::unique_ptr<Controller>> controller =
-        controllers::make(car.controller, parameters_of(run.scenario, car.controller), run.parameters, &to_follow);
+        controllers::make(car.controller, parameters_of(run.scenario, car), run.parameters, &to_follow);
     if (!controller) return Error{run.scenario.id + ", car '" + car.name + "': " + controller.error().message};
     made.push_back(*std::move(controller));
   }
@@ -281,9 +285,10 @@ Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>
 
   constexpr int kStepsBetweenInterruptChecks = 64;
   Metrics metrics(run, line, world);
-  Judge judge(run, metrics, world);
+  CarWatch watch(world, run.track->centre->path);
+  Judge judge(run, metrics, watch, world);
   const Time timeout = Time{} + from_seconds(run.scenario.timeout_s);
-  for (std::int64_t step = 0; !judge.goals_met() && !ended(world, run); ++step) {
+  for (std::int64_t step = 0; !judge.goals_met() && !judge.stalled() && !ended(world, run); ++step) {
     if (world.now() >= timeout) {
       judge.time_out(world, run.scenario.timeout_s);
       break;
@@ -294,6 +299,7 @@ Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>
     }
     world.step();
     metrics.after_step(world);
+    watch.after_step(world);
     judge.look(world);
     if (hooks.after_step) hooks.after_step(world);
   }
@@ -301,6 +307,7 @@ Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>
     if (const Status done = hooks.end(world); !done) return done.error();
   }
   metrics.report(world, outcome);
+  outcome.cars = watch.report(world);
   report(world, outcome);
   outcome.faults = judge.faults().outcomes(world);
   outcome.failure = judge.failure();

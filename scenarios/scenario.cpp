@@ -16,6 +16,7 @@ void CarSpec::fields(FieldVisitor& f) {
   f.number("start_heading_rad", start_heading_rad, {"rad", -3.2, 3.2, "start, against the line's heading"});
   f.number("start_speed_mps", start_speed_mps, {"m/s", 0, 20, "speed at the start"});
   f.flag("sensing_errors", sensing_errors, "whether this car has the errors of the sensors' profiles; else none");
+  f.subtree("parameters", parameters, "of its controller, over those that the scenario gives to all cars with it");
 }
 
 void Criteria::fields(FieldVisitor& f) {
@@ -23,6 +24,9 @@ void Criteria::fields(FieldVisitor& f) {
   f.number("progress_laps_at_least", progress_laps_at_least, {"", 0, 1000, "true progress of the car under test, in laps"});
   f.number("cross_track_below_m", cross_track_below_m, {"m", 0, 10, "largest true distance from the followed line; 0: not judged"});
   f.integer("passes_at_least", passes_at_least, {"", 0, 1000, "other cars overtaken, by true progress"});
+  f.number("every_car_laps_at_least", every_car_laps_at_least, {"", 0, 1000, "true progress of each car, in laps"});
+  f.number("stall_after_s", stall_after_s,
+           {"s", 0, 1e6, "a car that comes less than 0.5 m farther in this time has failed; 0: not judged"});
 }
 
 Scenario::Scenario() : controllers(controllers::names().size(), Node::map()) {}
@@ -80,9 +84,13 @@ Status check_names(const Scenario& scenario, const Node& node) {
 Result<std::vector<NamedScenario>> load_suite(const std::filesystem::path& file, const std::vector<std::string>& assignments) {
   const Result<Node> suite = load_yaml(file);
   if (!suite) return suite.error();
-  if (!suite->is_map() || suite->entries.empty()) return Error{file.string() + ": a suite is a map of scenarios"};
+  return suite_of(*suite, file.string(), assignments);
+}
+
+Result<std::vector<NamedScenario>> suite_of(const Node& suite, const std::string& suite_name, const std::vector<std::string>& assignments) {
+  if (!suite.is_map() || suite.entries.empty()) return Error{suite_name + ": a suite is a map of scenarios"};
   std::vector<NamedScenario> scenarios;
-  for (const auto& [name, written] : suite->entries) {
+  for (const auto& [name, written] : suite.entries) {
     Node node = written;
     if (!node.is_map()) return Error{written.where() + ": scenario '" + name + "' must be a group of keys"};
     for (const std::string& assignment : assignments) {
@@ -105,6 +113,32 @@ Result<std::vector<NamedScenario>> load_suite(const std::filesystem::path& file,
     scenarios.push_back(std::move(scenario));
   }
   return scenarios;
+}
+
+namespace {
+
+/// `over` on `under`, group by group.
+void lay_over(const Node& over, Node& under) {
+  if (!under.is_map()) under = Node::map();
+  for (const auto& [key, value] : over.entries) {
+    Node* below = under.find(key);
+    if (value.is_map() && below != nullptr) {
+      lay_over(value, *below);
+    } else {
+      under.set(key, value);
+    }
+  }
+}
+
+}  // namespace
+
+Node parameters_of(const Scenario& scenario, const CarSpec& car) {
+  const std::vector<std::string> names = controllers::names();
+  const auto found = std::find(names.begin(), names.end(), car.controller);
+  PITWALL_CHECK(found != names.end(), car.controller);
+  Node parameters = scenario.controllers[static_cast<std::size_t>(found - names.begin())];
+  lay_over(car.parameters, parameters);
+  return parameters;
 }
 
 Result<std::vector<CarSpec>> load_cars(const Scenario& scenario) {

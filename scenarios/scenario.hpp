@@ -36,6 +36,7 @@ struct CarSpec {
   double start_heading_rad = 0.0;
   double start_speed_mps = 0.0;
   bool sensing_errors = true;
+  Node parameters = Node::map();  ///< of its controller, over those that the scenario gives to all cars with it
   void fields(FieldVisitor& f);
 };
 
@@ -45,6 +46,8 @@ struct Criteria {
   double progress_laps_at_least = 0.0;
   double cross_track_below_m = 0.0;
   std::int64_t passes_at_least = 0;
+  double every_car_laps_at_least = 0.0;  ///< true progress of each car
+  double stall_after_s = 0.0;            ///< a car that comes less than 0.5 m farther in this time has failed
   void fields(FieldVisitor& f);
 };
 
@@ -84,7 +87,11 @@ struct NamedScenario {
 
 /// Reads a suite file; `assignments` are --set key=value pairs, each applied to every scenario in it. Strict: unknown
 /// or misplaced keys are errors with file and line.
+Result<std::vector<NamedScenario>> suite_of(const Node& suite, const std::string& name, const std::vector<std::string>& assignments);
 Result<std::vector<NamedScenario>> load_suite(const std::filesystem::path& file, const std::vector<std::string>& assignments);
+
+/// The parameters of one car's controller: those of the scenario, and the car's own over them.
+Node parameters_of(const Scenario& scenario, const CarSpec& car);
 
 /// The cars of a scenario, the car under test first.
 Result<std::vector<CarSpec>> load_cars(const Scenario& scenario);
