@@ -8,6 +8,7 @@
 #include "core/hash.hpp"
 #include "plant/steady_turn.hpp"
 #include "scenarios/metrics.hpp"
+#include "scenarios/turning_circle.hpp"
 
 namespace pitwall::scenarios {
 namespace {
@@ -214,6 +215,12 @@ Result<sim::World> assemble(const ResolvedRun& run) {
   const tracks::Path& line = followed_line(run).path;
   controllers::LineToFollow to_follow = line_to_follow(run);
   if (const Status given = give_steering_table(run, to_follow); !given) return given.error();
+  for (const CarSpec& car : run.cars) {
+    // A driver without a map would only find out in the corner.
+    if (car.controller != "gap_follow") continue;
+    if (const auto refusal = turning_circle_refusal(*run.track->centre, run.parameters))
+      return Error{run.scenario.id + " on " + run.track->name + ", car '" + car.name + "': " + *refusal};
+  }
   std::vector<sim::CarSetup> setups;
   for (const CarSpec& car : run.cars) {
     sim::CarSetup setup;
