@@ -40,7 +40,6 @@ TEST_CASE("a half circle fits up to its radius and the free half width, and not 
   const auto refused = turning_circle_refusal(stadium(0.75, 1.4), car(0.26));
   REQUIRE(refused);
   CHECK(refused->find("1.353") != std::string::npos);
-  CHECK(refused->find("180 degrees") != std::string::npos);
   CHECK_FALSE(turning_circle_refusal(stadium(0.75, 1.4), car(0.4189)));
 }
 
