@@ -3,9 +3,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
+#include <functional>
 #include <string>
 
 #include "apps/car_choice.hpp"
@@ -18,6 +21,7 @@
 #include "scenarios/f1tenth_laps.hpp"
 #include "scenarios/law_comparison.hpp"
 #include "scenarios/measured_car.hpp"
+#include "scenarios/replay_run.hpp"
 #include "scenarios/report.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/runner.hpp"
@@ -36,6 +40,7 @@ struct Arguments {
   std::string junit;
   std::vector<std::string> compare;  ///< laws to compare with pure pursuit
   std::string resolved;
+  std::string record;
   int jobs = 0;
   bool json = false;
   bool list = false;
@@ -136,15 +141,33 @@ int with_stdout(int code) {
   return apps::kBadInput;
 }
 
+/// "003-gap-oval-12345": of a run's resolved scenario and of its recording.
+std::string name_of(const scenarios::ResolvedRun& run, std::size_t index) {
+  std::string number = std::to_string(index + 1);
+  number.insert(0, 3 - std::min<std::size_t>(3, number.size()), '0');
+  return number + "-" + run.scenario.id + "-" + run.track->name + "-" + std::to_string(run.scenario.world.seed);
+}
+
 /// Writes one resolved scenario with the hash its run gave.
 Status write_resolved(const std::filesystem::path& folder, const scenarios::ResolvedRun& run, std::size_t index,
                       const scenarios::Outcome& outcome) {
   scenarios::Scenario scenario = run.scenario;
   scenario.trace_hash = outcome.trace_hash;
-  std::string number = std::to_string(index + 1);
-  number.insert(0, 3 - std::min<std::size_t>(3, number.size()), '0');
-  const std::string file = number + "-" + outcome.scenario + "-" + outcome.track + "-" + std::to_string(outcome.seed) + ".yaml";
-  return write_file(folder / file, scenarios::to_suite_yaml(scenario, outcome.scenario));
+  return write_file(folder / (name_of(run, index) + ".yaml"), scenarios::to_suite_yaml(scenario, outcome.scenario));
+}
+
+/// How a run is run: recorded where --record says so.
+scenarios::RunOne runner(const Arguments& arguments, const std::vector<scenarios::ResolvedRun>& runs) {
+  if (arguments.record.empty()) {
+    return [](const scenarios::ResolvedRun& run, const std::function<bool()>& stop) { return scenarios::run_scenario(run, stop); };
+  }
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return [&runs, folder = std::filesystem::path(arguments.record), host = std::string(host.data())](const scenarios::ResolvedRun& run,
+                                                                                                    const std::function<bool()>& stop) {
+    const auto index = static_cast<std::size_t>(&run - runs.data());
+    return scenarios::run_verified(run, {folder / name_of(run, index), host}, stop);
+  };
 }
 
 int run(const Arguments& arguments) {
@@ -199,7 +222,7 @@ int run(const Arguments& arguments) {
     progress.show(report.results.size());
   };
   const int jobs = arguments.jobs > 0 ? arguments.jobs : scenarios::default_jobs();
-  const Status status = scenarios::run_all(*runs, jobs, g_stop, on_finished);
+  const Status status = scenarios::run_all(*runs, jobs, g_stop, on_finished, runner(arguments, *runs));
   progress.clear();
   report.interrupted = g_stop && report.results.size() < runs->size();
 
@@ -210,6 +233,7 @@ int run(const Arguments& arguments) {
   if (!arguments.output.empty()) log::info("wrote report " + arguments.output);
   if (!arguments.junit.empty()) log::info("wrote JUnit " + arguments.junit);
   if (!arguments.resolved.empty() && !report.results.empty()) log::info("wrote resolved scenarios to " + arguments.resolved + "/");
+  if (!arguments.record.empty() && !report.results.empty()) log::info("wrote recordings to " + arguments.record + "/");
 
   // Bad input that only a later run met: what had finished by then is reported above.
   if (!status) return apps::bad_input(status.error());
@@ -295,6 +319,8 @@ void add_options(CLI::App& app, Arguments& arguments, Choices& choices) {
   app.add_option("--junit", arguments.junit, "write a JUnit XML report here");
   app.add_option("--resolved", arguments.resolved,
                  "folder for the resolved scenarios (default: beside --output, else run_validation.resolved)");
+  app.add_option("--record", arguments.record,
+                 "record each run into a folder of its own below this one, and verify that it replays to the bit");
   app.add_flag("--quick", options.quick, "only the first track");
   app.add_flag("--no-centering", options.no_centering, "gap_follow without corridor centring (for measurements)");
   app.add_option("--fidelity", choices.fidelity, "legacy, plant or car (default car)");

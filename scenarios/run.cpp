@@ -211,16 +211,28 @@ void report(const sim::World& world, Outcome& outcome) {
 
 }  // namespace
 
-Result<sim::World> assemble(const ResolvedRun& run) {
-  const tracks::Path& line = followed_line(run).path;
+Result<std::vector<std::unique_ptr<Controller>>> make_controllers(const ResolvedRun& run) {
   controllers::LineToFollow to_follow = line_to_follow(run);
   if (const Status given = give_steering_table(run, to_follow); !given) return given.error();
+  std::vector<std::unique_ptr<Controller>> made;
   for (const CarSpec& car : run.cars) {
-    // A driver without a map would only find out in the corner.
-    if (car.controller != "gap_follow") continue;
-    if (const auto refusal = turning_circle_refusal(*run.track->centre, run.parameters))
-      return Error{run.scenario.id + " on " + run.track->name + ", car '" + car.name + "': " + *refusal};
+    if (car.controller == "gap_follow") {
+      // A driver without a map would only find out in the corner.
+      if (const auto refusal = turning_circle_refusal(*run.track->centre, run.parameters))
+        return Error{run.scenario.id + " on " + run.track->name + ", car '" + car.name + "': " + *refusal};
+    }
+    Result<std::unique_ptr<Controller>> controller =
+        controllers::make(car.controller, parameters_of(run.scenario, car.controller), run.parameters, &to_follow);
+    if (!controller) return Error{run.scenario.id + ", car '" + car.name + "': " + controller.error().message};
+    made.push_back(*std::move(controller));
   }
+  return made;
+}
+
+Result<sim::World> assemble(const ResolvedRun& run) {
+  const tracks::Path& line = followed_line(run).path;
+  Result<std::vector<std::unique_ptr<Controller>>> controllers = make_controllers(run);
+  if (!controllers) return controllers.error();
   std::vector<sim::CarSetup> setups;
   for (const CarSpec& car : run.cars) {
     sim::CarSetup setup;
@@ -228,10 +240,7 @@ Result<sim::World> assemble(const ResolvedRun& run) {
     setup.parameters = run.parameters;
     setup.plant = plant::Options::of(run.scenario.fidelity);
     setup.sensors = sim::SensorSettings::of(setup.parameters, run.scenario.fidelity == plant::Fidelity::kCar && car.sensing_errors);
-    Result<std::unique_ptr<Controller>> controller =
-        controllers::make(car.controller, parameters_of(run.scenario, car.controller), setup.parameters, &to_follow);
-    if (!controller) return Error{run.scenario.id + ", car '" + car.name + "': " + controller.error().message};
-    setup.controller = *std::move(controller);
+    setup.controller = std::move((*controllers)[setups.size()]);
     setup.start = start_pose(line, car);
     setup.start_speed_mps = car.start_speed_mps;
     setups.push_back(std::move(setup));
@@ -242,10 +251,19 @@ Result<sim::World> assemble(const ResolvedRun& run) {
   return world;
 }
 
+const tracks::Path& followed_path(const ResolvedRun& run) { return followed_line(run).path; }
+
 Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>& interrupted) {
+  return run_scenario(run, interrupted, {});
+}
+
+Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>& interrupted, const RunHooks& hooks) {
   Result<sim::World> made = assemble(run);
   if (!made) return made.error();
   sim::World& world = *made;
+  if (hooks.begin) {
+    if (const Status begun = hooks.begin(world); !begun) return begun.error();
+  }
   const tracks::Path& line = followed_line(run).path;
   Outcome outcome;
   describe(run, line, tracks::speed_profile(line, run.scenario.speed), outcome);
@@ -266,6 +284,10 @@ Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>
     world.step();
     metrics.after_step(world);
     judge.look(world);
+    if (hooks.after_step) hooks.after_step(world);
+  }
+  if (hooks.end) {
+    if (const Status done = hooks.end(world); !done) return done.error();
   }
   metrics.report(world, outcome);
   report(world, outcome);

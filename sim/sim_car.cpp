@@ -36,17 +36,6 @@ void add(Hash& trace, const Joy& joy) {
   for (const int button : joy.buttons) trace.add(std::int64_t{button});
 }
 
-// Whether something was delivered.
-template <class Message>
-bool deliver_due(Channel<Message>& channel, Time now, Hash& trace) {
-  bool any = false;
-  while (channel.next_arrival() <= now) {
-    add(trace, channel.deliver());
-    any = true;
-  }
-  return any;
-}
-
 Command stop_command() {
   Command stop;
   stop.reason = Reason::kSteeringLawFailed;
@@ -114,6 +103,18 @@ Time SimCar::next_event() const {
       {scans_.next_arrival(), odometries_.next_arrival(), poses_.next_arrival(), joys_.next_arrival(), runs ? next_tick_ : kNever});
 }
 
+// Whether something was delivered.
+template <class Message>
+bool SimCar::deliver_due(Channel<Message>& channel, Time now, Hash& trace) {
+  bool any = false;
+  while (channel.next_arrival() <= now) {
+    add(trace, channel.deliver());
+    if (observer_ != nullptr) observer_->arrived(index_, channel.source());
+    any = true;
+  }
+  return any;
+}
+
 void SimCar::deliver(Time now, Hash& trace) {
   deliver_due(joys_, now, trace);
   deliver_due(odometries_, now, trace);
@@ -126,8 +127,10 @@ void SimCar::decide(Time now, Hash& trace) {
   scan_arrived_ = false;
   if (!due || !setup_.controller || state_.failure != Failure::kNone) return;
   if (period_) next_tick_ = now + *period_;
-  const Command command = setup_.controller->update(observation(now));
+  const Observation seen = observation(now);
+  const Command command = setup_.controller->update(seen);
   state_.ticks += 1;
+  if (observer_ != nullptr) observer_->decided(index_, state_.ticks, seen, command);
   if (std::isfinite(command.steering_angle_rad) && std::isfinite(command.speed_mps)) {
     send(now, command, trace);
   } else {

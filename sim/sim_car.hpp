@@ -8,6 +8,7 @@
 
 #include "core/controller.hpp"
 #include "core/hash.hpp"
+#include "core/run_observer.hpp"
 #include "plant/plant.hpp"
 #include "sim/channel.hpp"
 #include "sim/contact.hpp"
@@ -23,6 +24,11 @@ class SimCar {
   SimCar(CarSetup setup, plant::Plant plant, const Place& place, std::uint64_t seed);
 
   void reset();
+  /// Who is told of arrivals and decisions, under that number; null: nobody.
+  void observe(RunObserver* observer, std::size_t index) {
+    observer_ = observer;
+    index_ = index;
+  }
 
   /// Measures with every sensor that is due at `now`.
   void look(Time now, std::span<const SeenCar> others);
@@ -55,6 +61,8 @@ class SimCar {
   [[nodiscard]] std::span<const double> lap_times() const;
 
  private:
+  template <class Message>
+  bool deliver_due(Channel<Message>& channel, Time now, Hash& trace);
   void fail(Failure failure, Time now);
   void send(Time now, const Command& command, Hash& trace);
 
@@ -74,6 +82,8 @@ class SimCar {
   bool scan_arrived_ = false;
   Motion motion_;
   CarState state_;
+  RunObserver* observer_ = nullptr;
+  std::size_t index_ = 0;
 };
 
 }  // namespace pitwall::sim
