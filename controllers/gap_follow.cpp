@@ -279,8 +279,8 @@ Command GapFollow::update(const Observation& obs) {
 }
 
 std::vector<std::pair<std::string_view, double>> GapFollow::counters() const {
-  return {{"ticks", ticks_},        {"stop_steps", stops_},         {"ttc_stop_steps", ttc_stops_},
-          {"creep_steps", creeps_}, {"fallback_steps", fallbacks_}, {"follow_steps", follows_}};
+  return {{"ticks", ticks_},        {"stop_steps", stops_},     {"ttc_stop_steps", ttc_stops_},
+          {"creep_steps", creeps_}, {"follow_steps", follows_}, {"fallback_steps", fallbacks_}};
 }
 
 }  // namespace pitwall::controllers
