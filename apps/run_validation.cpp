@@ -53,6 +53,7 @@ constexpr const char* kFooter =
     "Example:\n"
     "  run_validation --scenario all\n"
     "  run_validation --scenario pure --tracks maps/Spielberg evans/aut --raceline centerline --repeat-seeds 5\n"
+    "  run_validation --scenario faults --quick\n"
     "  run_validation --scenario pure --steering-law stanley --law-param gain_per_s=2.5\n"
     "  run_validation --compare stanley map --repeat-seeds 5\n"
     "  run_validation --scenario gap --set gap_follow.max_speed_mps=3 --output report.json\n"
@@ -65,8 +66,8 @@ constexpr const char* kFooter =
 Status print_list(const std::filesystem::path& data) {
   const auto names = scenarios::scenario_names(data);
   if (!names) return names.error();
-  std::printf("scenarios: all, %s, %s, %s\n", join(*names).c_str(), std::string(scenarios::kMeasuredCar).c_str(),
-              std::string(scenarios::kF1tenthLaps).c_str());
+  std::printf("scenarios: all, %s\n", join(*names).c_str());
+  std::printf("suites:    %s, %s\n", join(scenarios::suite_names(data)).c_str(), std::string(scenarios::kF1tenthLaps).c_str());
   std::printf("tracks:    %s\n", join(tracks::builtin_names(data / "tracks")).c_str());
   std::printf("cars:      %s\n", join(calibration::known_cars(data / "cars")).c_str());
   return {};
@@ -83,6 +84,9 @@ Status print_config() {
   std::printf("# Keys of --set and of suite files: key = default  [allowed]  meaning\n");
   print("", describe_fields(scenarios::Scenario{}));
   print("cars.NAME.", describe_fields(scenarios::CarSpec{}));
+  print("obstacles.NAME.", describe_fields(scenarios::ObstacleSpec{}));
+  print("faults.NAME.", describe_fields(scenarios::FaultSpec{}));
+  print("sensor_settings.", describe_fields(sim::SensorSettings{}));
   for (const std::string& name : controllers::names()) {
     const auto rows = controllers::describe(name);
     if (!rows) return rows.error();
@@ -306,8 +310,8 @@ void add_options(CLI::App& app, Arguments& arguments, Choices& choices) {
   scenarios::ValidationOptions& options = arguments.options;
   app.footer(kFooter);
   app.add_option("--scenario", options.scenario,
-                 "all, a scenario of the suite, a suite file (such as a resolved scenario), or f1tenth_laps: a published benchmark with "
-                 "its own rules")
+                 "all, a suite (faults), a scenario of one, a suite file (such as a resolved scenario), or f1tenth_laps: a published "
+                 "benchmark with its own rules")
       ->capture_default_str();
   app.add_option("--tracks", options.tracks, "built-in names or groups, map yamls, folders NAME, stems (default: circuits)");
   app.add_option("--seed", options.seed, "first seed (default 12345)")->check(check_seed);

@@ -37,7 +37,7 @@ set(PITWALL_HOME_OF_sqlite3.h recording)
 set(PITWALL_HOME_OF_zstd.h recording)
 set(PITWALL_HOME_OF_lz4frame.h recording)
 set(PITWALL_HOME_OF_libdeflate.h recording)
-set(PITWALL_HOME_OF_hwy/ tracks)
+set(PITWALL_HOME_OF_hwy/ core sim tracks)
 
 # A run is a function of its resolved scenario: these folders may not ask the machine for anything.
 set(PITWALL_DETERMINISTIC core plant tracks ros_messages recording sim controllers/qp controllers scenarios)

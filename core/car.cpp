@@ -60,11 +60,32 @@ void CarParameters::fields(FieldVisitor& f) {
   f.number("lidar_noise_std_m", lidar_noise_std_m, {"m", 0, 1, "range noise"});
   f.number("lidar_dropout_rate", lidar_dropout_rate, {"", 0, 1, "beams without return, at random"});
   f.number("lidar_delay_s", lidar_delay_s, {"s", 0, 1, "first beam to arrival"});
+  f.number("lidar_grazing_dropout", lidar_grazing_dropout, {"", 0, 1, "beams without return where the wall is seen edge-on"});
+  f.number("lidar_mixed_pixel_rate", lidar_mixed_pixel_rate, {"", 0, 1, "edges at which a beam falls on both sides"});
+  f.number("lidar_mount_error_m", lidar_mount_error_m, {"m", 0, 0.1, "of the mount's x and y, car to car"});
+  f.number("lidar_mount_error_rad", lidar_mount_error_rad, {"rad", 0, 0.1, "of the mount's yaw, car to car"});
   f.number("pose_delay_s", pose_delay_s, {"s", 0, 1, "measurement to arrival of the pose estimate"});
   f.number("pose_noise_xy_m", pose_noise_xy_m, {"m", 0, 1, "pose estimate, each of x and y"});
   f.number("pose_noise_yaw_rad", pose_noise_yaw_rad, {"rad", 0, 1, "pose estimate, yaw"});
+  f.number("pose_drift_xy_m", pose_drift_xy_m, {"m", 0, 1, "pose estimate, lasting error of each of x and y"});
+  f.number("pose_drift_yaw_rad", pose_drift_yaw_rad, {"rad", 0, 1, "pose estimate, lasting error of yaw"});
+  f.number("pose_drift_time_s", pose_drift_time_s, {"s", 0.001, 1000, "pose estimate, how long an error lasts"});
+  f.number("pose_jump_rate_hz", pose_jump_rate_hz, {"Hz", 0, 10, "corrections of the localiser"});
+  f.number("pose_jump_m", pose_jump_m, {"m", 0, 2, "size of the localiser's corrections"});
+  f.number("odometry_delay_s", odometry_delay_s, {"s", 0, 1, "measurement to arrival of the odometry"});
+  f.number("odometry_quantum_mps", odometry_quantum_mps, {"m/s", 0, 1, "step of the measured speed; 0: none"});
   f.number("odometry_speed_noise", odometry_speed_noise, {"", 0, 1, "relative to max(|v|, 0.1 m/s)"});
   f.number("odometry_scale", odometry_scale, {"", 0.5, 2, "true over odometry's speed where no tyre slips"});
+  f.number("imu_rate_hz", imu_rate_hz, {"Hz", 1, 1000, "IMU messages per second"});
+  f.number("imu_delay_s", imu_delay_s, {"s", 0, 1, "measurement to arrival"});
+  f.number("imu_gyro_noise", imu_gyro_noise, {"rad/s/sqrt(Hz)", 0, 1, "noise density of the angular velocity"});
+  f.number("imu_gyro_bias_radps", imu_gyro_bias_radps, {"rad/s", 0, 1, "of the angular velocity, when switched on"});
+  f.number("imu_gyro_bias_walk", imu_gyro_bias_walk, {"rad/s/sqrt(s)", 0, 1, "random walk of that bias"});
+  f.number("imu_gyro_scale_error", imu_gyro_scale_error, {"", 0, 0.5, "relative"});
+  f.number("imu_accel_noise", imu_accel_noise, {"m/s^2/sqrt(Hz)", 0, 1, "noise density of the acceleration"});
+  f.number("imu_accel_bias_mps2", imu_accel_bias_mps2, {"m/s^2", 0, 10, "of the acceleration, when switched on"});
+  f.number("imu_accel_bias_walk", imu_accel_bias_walk, {"m/s^2/sqrt(s)", 0, 1, "random walk of that bias"});
+  f.number("imu_accel_scale_error", imu_accel_scale_error, {"", 0, 0.5, "relative"});
 }
 
 }  // namespace pitwall

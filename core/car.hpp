@@ -77,12 +77,33 @@ struct CarParameters {
   double lidar_rate_hz = 0.0;
   double lidar_noise_std_m = 0.0;
   double lidar_dropout_rate = 0.0;
-  double lidar_delay_s = 0.0;
+  double lidar_delay_s = 0.0;           ///< first beam to arrival
+  double lidar_grazing_dropout = 0.0;   ///< share of beams without return where the wall is seen edge-on
+  double lidar_mixed_pixel_rate = 0.0;  ///< share of edges at which a beam falls on both sides
+  double lidar_mount_error_m = 0.0;     ///< standard deviation of the mount's x and y, car to car
+  double lidar_mount_error_rad = 0.0;   ///< of its yaw
   double pose_delay_s = 0.0;
   double pose_noise_xy_m = 0.0;
   double pose_noise_yaw_rad = 0.0;
+  double pose_drift_xy_m = 0.0;  ///< standard deviation of the error that lasts, each of x and y
+  double pose_drift_yaw_rad = 0.0;
+  double pose_drift_time_s = 1.0;     ///< how long it lasts
+  double pose_jump_rate_hz = 0.0;     ///< corrections of the localiser
+  double pose_jump_m = 0.0;           ///< their size
   double odometry_speed_noise = 0.0;  ///< relative
-  double odometry_scale = 1.0;        ///< true speed over odometry's where no tyre slips
+  double odometry_delay_s = 0.0;
+  double odometry_quantum_mps = 0.0;
+  double odometry_scale = 1.0;  ///< true speed over odometry's where no tyre slips
+  double imu_rate_hz = 100.0;
+  double imu_delay_s = 0.0;
+  double imu_gyro_noise = 0.0;         ///< density, rad/s per square root of Hz
+  double imu_gyro_bias_radps = 0.0;    ///< when switched on
+  double imu_gyro_bias_walk = 0.0;     ///< rad/s per square root of s
+  double imu_gyro_scale_error = 0.0;   ///< relative
+  double imu_accel_noise = 0.0;        ///< density, m/s^2 per square root of Hz
+  double imu_accel_bias_mps2 = 0.0;    ///< when switched on
+  double imu_accel_bias_walk = 0.0;    ///< m/s^2 per square root of s
+  double imu_accel_scale_error = 0.0;  ///< relative
 
   void fields(FieldVisitor& f);
 

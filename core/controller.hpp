@@ -30,6 +30,7 @@ struct Observation {
   Source<Odometry> odometry;
   Source<PoseEstimate> pose;
   Source<Joy> joy;
+  Source<Imu> imu;
 };
 
 /// Why the command is what it is.

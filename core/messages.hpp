@@ -3,6 +3,7 @@
 // quaternions, nanosecond stamps), so that a simulated run, its recording and the car give a controller the same bits.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "core/geometry.hpp"
@@ -54,6 +55,14 @@ struct PoseEstimate {
   Vec2 position;
   PlanarQuaternion orientation;
   [[nodiscard]] Pose2 pose() const { return {position.x, position.y, yaw_of(orientation)}; }
+};
+
+/// sensor_msgs/Imu at base_link, in the axes of the car (x forward, y left, z up). Specific force: at rest z reads +g. It has no
+/// orientation (covariance -1 on the wire).
+struct Imu {
+  Time stamp;
+  std::array<double, 3> angular_velocity_radps{};
+  std::array<double, 3> linear_acceleration_mps2{};
 };
 
 /// sensor_msgs/Joy, as far as controllers look: the operator's buttons.

@@ -36,8 +36,12 @@ Rng::Rng(std::uint64_t seed, std::string_view stream) {
   stream_ = static_cast<std::uint32_t>(second.value());
 }
 
+std::array<std::uint32_t, 4> Rng::block(std::uint64_t sample, std::uint32_t lane) const {
+  return philox4x32({static_cast<std::uint32_t>(sample), static_cast<std::uint32_t>(sample >> 32), lane, stream_}, key_);
+}
+
 std::array<double, 2> Rng::uniform_pair(std::uint64_t sample, std::uint32_t lane) const {
-  const auto r = philox4x32({static_cast<std::uint32_t>(sample), static_cast<std::uint32_t>(sample >> 32), lane, stream_}, key_);
+  const auto r = block(sample, lane);
   const auto to_unit = [](std::uint32_t high, std::uint32_t low) {
     const std::uint64_t bits = (static_cast<std::uint64_t>(high) << 32) | low;
     return static_cast<double>(bits >> 11) * 0x1.0p-53;

@@ -22,6 +22,7 @@ class RunObserver {
   virtual void arrived(std::size_t car, const Source<Odometry>& odometry) = 0;
   virtual void arrived(std::size_t car, const Source<PoseEstimate>& pose) = 0;
   virtual void arrived(std::size_t car, const Source<Joy>& joy) = 0;
+  virtual void arrived(std::size_t car, const Source<Imu>& imu) = 0;
   /// The controller was called with `seen` and answered; `tick` counts the calls, from 1.
   virtual void decided(std::size_t car, std::uint64_t tick, const Observation& seen, const Command& command) = 0;
 };

@@ -166,6 +166,7 @@ Plant::Plant(const CarParameters& car, const Options& options, const SingleTrack
       options_(options),
       model_(model),
       slip_model_(slip_model),
+      first_friction_(model.friction),
       servo_(car, options.servo),
       loop_(car),
       steering_delay_(from_seconds(options.servo_delay_s + (options.transport_delay ? car.steering_delay_s : 0.0))),
@@ -202,6 +203,9 @@ void Plant::reset(const Pose2& T_map_base, double speed_mps) {
   next_decision_ = {};
   any_decision_ = false;
   held_ = {};
+  steering_held_ = false;
+  set_battery(1.0);
+  if (model_.friction != first_friction_) set_surface_friction(first_friction_);
   friction_ = {};
   friction_.limit_mps2 = model_.friction * kGravity;
   friction_.min_lateral_budget_mps2 = friction_.limit_mps2;
@@ -235,6 +239,22 @@ CommandStatus Plant::command(double steering_rad, double speed_mps, Time issued)
   any_issued_ = true;
   return CommandStatus::kAccepted;
 }
+
+void Plant::set_surface_friction(double friction) {
+  model_.friction = std::clamp(friction, 0.01, 3.0);
+  slip_model_ = slip_model_of(car_, options_, model_.friction);
+  step_max_s_ = longest_step(car_, options_, model_, slip_model_);
+  friction_.limit_mps2 = model_.friction * kGravity;
+}
+
+void Plant::set_battery(double voltage_share) {
+  const double share = std::clamp(voltage_share, 0.05, 1.0);
+  const SpeedLoop full(car_);
+  loop_.power_per_mass = share * full.power_per_mass;
+  loop_.free_speed_mps = share * full.free_speed_mps;
+}
+
+double Plant::servo_rate(double angle_rad) const { return steering_held_ ? 0.0 : servo_.rate(steering_target_, angle_rad); }
 
 void Plant::step(Time from, Duration dt) {
   PITWALL_CHECK(dt.ns > 0, dt.ns);
@@ -295,7 +315,7 @@ Plant::Drive Plant::decide(double steering, double speed, double body_speed, dou
   Drive out;
   out.effective_steering = steering;
   out.lateral_budget = friction_.limit_mps2;
-  out.input.steering_rate = servo_.rate(steering_target_, steering);
+  out.input.steering_rate = servo_rate(steering);
   const SpeedLoop::Demand demand = loop_.demand(target_in(ahead_s), speed, body_speed, integral);
   out.input.acceleration = demand.acceleration;
   out.integral_rate = demand.integral_rate;
@@ -349,7 +369,7 @@ SlipInput Plant::slip_input(const SlipState& state, double ahead_s) const {
     input.integral_rate = held_.integral_rate;
   } else {
     const SpeedLoop::Demand demand = loop_.demand(target_in(ahead_s), state.vx, state.vx, state.integral_mps2);
-    input.steering_rate = servo_.rate(steering_target_, state.steering);
+    input.steering_rate = servo_rate(state.steering);
     input.acceleration = demand.acceleration;
     input.integral_rate = demand.integral_rate;
   }

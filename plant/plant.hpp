@@ -121,6 +121,13 @@ class Plant {
   /// effect at `issued` plus their own delay; at once if that is already past when the next step begins.
   [[nodiscard]] CommandStatus command(double steering_rad, double speed_mps, Time issued);
 
+  /// Another floor under the car from now on: friction, clamped to [0.01, 3]. reset() brings the first one back.
+  void set_surface_friction(double friction);
+  /// What is left of the battery's voltage, clamped to [0.05, 1]: power and the motor's free speed go with it. reset() charges it.
+  void set_battery(double voltage_share);
+  /// While held the front wheels stay at their angle, whatever is commanded. reset() lets go.
+  void hold_steering(bool held) { steering_held_ = held; }
+
   /// Advances from `from` by `dt` > 0; steps follow on one another.
   void step(Time from, Duration dt);
 
@@ -191,6 +198,7 @@ class Plant {
   [[nodiscard]] Time next_event(Time now, Time end) const;
   void take_due(Time now);
   void hold_inputs(Time now);
+  [[nodiscard]] double servo_rate(double angle_rad) const;
   void integrate(double span_s);
   void integrate_smooth(double span_s);
   void advance_linear(double h);
@@ -203,6 +211,8 @@ class Plant {
   Options options_;
   SingleTrack model_;
   SlipModel slip_model_;
+  double first_friction_;
+  bool steering_held_ = false;
   SteeringServo servo_;
   SpeedLoop loop_;
   Duration steering_delay_;

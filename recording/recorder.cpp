@@ -80,6 +80,7 @@ Status Recorder::add_car(const RecordedCar& car, const Pose2& lidar_mount) {
   add(made.odometry, topic_for<ros::Odometry>(name(kOdometryTopic)));
   add(made.pose, topic_for<ros::PoseStamped>(name(kPoseTopic)));
   add(made.joy, topic_for<ros::Joy>(name(kJoyTopic)));
+  add(made.imu, topic_for<ros::Imu>(name(kImuTopic)));
   add(made.drive, topic_for<ros::AckermannDriveStamped>(name(kDriveTopic)));
   add(made.tf, topic_for<ros::TFMessage>("/tf"));
   if (failed) return *failed;
@@ -155,6 +156,11 @@ void Recorder::arrived(std::size_t car, const Source<Joy>& joy) {
   put(bag_, cars_[car].joy, joy.arrival);
 }
 
+void Recorder::arrived(std::size_t car, const Source<Imu>& imu) {
+  ros::write(ros::to_ros(*imu.message, cars_[car].base_frame), bytes_);
+  put(bag_, cars_[car].imu, imu.arrival);
+}
+
 void Recorder::decided(std::size_t car, std::uint64_t tick, const Observation& seen, const Command& command) {
   ros::write(ros::to_ros(command, seen.now, cars_[car].base_frame), bytes_);
   put(bag_, cars_[car].drive, seen.now);
@@ -166,6 +172,7 @@ void Recorder::decided(std::size_t car, std::uint64_t tick, const Observation& s
   record.odometry = seen.odometry.sequence;
   record.pose = seen.pose.sequence;
   record.joy = seen.joy.sequence;
+  record.imu = seen.imu.sequence;
   record.steering_angle_rad = command.steering_angle_rad;
   record.speed_mps = command.speed_mps;
   record.reason = name(command.reason);

@@ -36,6 +36,7 @@ inline constexpr std::string_view kScanTopic = "/scan";
 inline constexpr std::string_view kOdometryTopic = "/odom";
 inline constexpr std::string_view kPoseTopic = "/slam_pose";
 inline constexpr std::string_view kJoyTopic = "/joy";
+inline constexpr std::string_view kImuTopic = "/imu";
 inline constexpr std::string_view kDriveTopic = "/drive";
 
 class Recorder final : public RunObserver {
@@ -55,6 +56,7 @@ class Recorder final : public RunObserver {
   void arrived(std::size_t car, const Source<Odometry>& odometry) override;
   void arrived(std::size_t car, const Source<PoseEstimate>& pose) override;
   void arrived(std::size_t car, const Source<Joy>& joy) override;
+  void arrived(std::size_t car, const Source<Imu>& imu) override;
   void decided(std::size_t car, std::uint64_t tick, const Observation& seen, const Command& command) override;
 
   /// Any message into the bag, such as a map; `latched` ones stay valid.
@@ -79,6 +81,7 @@ class Recorder final : public RunObserver {
     std::size_t odometry = 0;
     std::size_t pose = 0;
     std::size_t joy = 0;
+    std::size_t imu = 0;
     std::size_t drive = 0;
     std::size_t tf = 0;
     std::string odom_frame;

@@ -106,6 +106,7 @@ struct Inputs {
   Cursor<ros_messages::Odometry, Odometry> odometry;
   Cursor<ros_messages::PoseStamped, PoseEstimate> pose;
   Cursor<ros_messages::Joy, Joy> joy;
+  Cursor<ros_messages::Imu, Imu> imu;
 
   [[nodiscard]] Observation at(Time now) const {
     Observation seen;
@@ -114,6 +115,7 @@ struct Inputs {
     seen.odometry = odometry.source();
     seen.pose = pose.source();
     seen.joy = joy.source();
+    seen.imu = imu.source();
     return seen;
   }
 };
@@ -134,6 +136,7 @@ Result<Inputs> open_inputs(const std::filesystem::path& bag, const std::vector<T
   open(inputs.odometry, kOdometryTopic);
   open(inputs.pose, kPoseTopic);
   open(inputs.joy, kJoyTopic);
+  open(inputs.imu, kImuTopic);
   if (!status) return status.error();
   return inputs;
 }
@@ -192,6 +195,7 @@ Result<std::optional<std::string>> go_to(Inputs& inputs, const Tick& tick) {
   go(inputs.odometry, tick.odometry, "odometry");
   go(inputs.pose, tick.pose, "pose");
   go(inputs.joy, tick.joy, "joy");
+  go(inputs.imu, tick.imu, "imu");
   if (!status) return status.error();
   return missing;
 }
@@ -258,6 +262,7 @@ Status replay_by_arrival(const std::filesystem::path& bag, const std::vector<Top
     go(inputs.odometry);
     go(inputs.pose);
     go(inputs.joy);
+    go(inputs.imu);
     if (!status) return status;
     const Command command = controller.update(inputs.at(now));
     Comparison(result, result.ticks + 1, now).command(drive.drive.steering_angle, drive.drive.speed, command);

@@ -27,7 +27,7 @@ struct GripSummary {
 /// The first contact of car 0, seen from it.
 struct ContactSummary {
   double at_s = 0.0;
-  std::string partner;  ///< "wall" or the other car's name
+  std::string partner;  ///< "wall", or the name of the other car or the obstacle
   Vec2 point_map;
   double closing_speed_mps = 0.0;
   double speed_mps = 0.0;
@@ -35,6 +35,26 @@ struct ContactSummary {
   bool during_overtake = false;        ///< by the controller's last command
   std::string layer;                   ///< of the controller's last command
   double forward_scan_m = 0.0;
+};
+
+/// One fault of the schedule and what came of it. Times in s of the run.
+struct FaultOutcome {
+  std::string name;
+  std::string kind;
+  std::string car;
+  double start_s = 0.0;
+  double length_s = 0.0;
+  double size = 0.0;
+  std::int64_t seed = 0;
+  std::string expect;
+  std::optional<double> began_s;  ///< none: it never acted
+  std::optional<double> ended_s;
+  std::optional<double> answered_s;  ///< stop: zero speed, after the last good input; recover: back near the line, after the end
+  std::optional<double> allowed_s;   ///< what that may be, with the control tick
+  std::string answer;                ///< what stopped the car: a controller's reason, or command_timeout
+  std::int64_t resumed = 0;          ///< how often the car was driven again while a fault lasted that had stopped it
+  double max_cross_track_m = 0.0;    ///< from its begin until it was judged; not for stops
+  bool passed = false;
 };
 
 /// Why a run did not pass; the first thing that went wrong.
@@ -66,7 +86,8 @@ struct Outcome {
   std::int64_t steps = 0;  ///< decisions of car 0
   double sim_time_s = 0.0;
   double wall_time_s = 0.0;
-  double cpu_time_s = 0.0;  ///< of the worker's thread
+  double cpu_time_s = 0.0;           ///< of the worker's thread
+  std::vector<FaultOutcome> faults;  ///< in the order of the scenario
   // Contact.
   bool collision = false;
   bool off_map = false;

@@ -104,7 +104,7 @@ class Scribe {
  private:
   void write_contact(const sim::World& world, const sim::ContactEvent& event) {
     std::string partner = event.partner == sim::kMapEdge ? "map edge" : "wall";
-    if (event.partner >= 0) partner = world.name(static_cast<std::size_t>(event.partner));
+    if (event.partner != sim::kMapEdge && event.partner != sim::kWall) partner = world.partner_name(event.partner);
     recorder_->contact(world.now(), {event.time.ns, world.name(static_cast<std::size_t>(event.car)), partner, event.point.x, event.point.y,
                                      event.normal.x, event.normal.y, event.closing_speed_mps, event.speed_mps});
   }

@@ -67,6 +67,41 @@ Json failure_json(const std::optional<Failure>& failure) {
           {"where_m", {number(failure->where.x), number(failure->where.y)}}};
 }
 
+Json optional_number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
+
+Json faults_json(const std::vector<FaultOutcome>& faults) {
+  Json json = Json::array();
+  for (const FaultOutcome& f : faults) {
+    json.push_back({{"name", f.name},
+                    {"kind", f.kind},
+                    {"car", f.car},
+                    {"start_s", number(f.start_s)},
+                    {"length_s", number(f.length_s)},
+                    {"size", number(f.size)},
+                    {"seed", f.seed},
+                    {"expect", f.expect},
+                    {"began_s", optional_number(f.began_s)},
+                    {"ended_s", optional_number(f.ended_s)},
+                    {"answered_s", optional_number(f.answered_s)},
+                    {"allowed_s", optional_number(f.allowed_s)},
+                    {"answer", f.answer},
+                    {"resumed", f.resumed},
+                    {"max_cross_track_m", number(f.max_cross_track_m)},
+                    {"passed", f.passed}});
+  }
+  return json;
+}
+
+/// "  fault scan_loss: scan_stale after 0.500 s (allowed 0.525 s)".
+std::string fault_text(const FaultOutcome& f) {
+  std::string text = "  fault " + f.kind + ": ";
+  if (!f.began_s) return text + "never acted";
+  if (f.expect == "nothing") return text + "driven through";
+  if (!f.answered_s) return text + (f.expect == "stop" ? "not answered" : "not recovered");
+  text += (f.expect == "stop" ? f.answer : std::string("back on the line")) + " after " + fixed(*f.answered_s, 3) + " s";
+  return text + " (allowed " + (f.allowed_s ? fixed(*f.allowed_s, 3) : std::string("-")) + " s)";
+}
+
 double counter(const Outcome& outcome, std::string_view wanted) {
   for (const auto& [name, value] : outcome.counters) {
     if (name == wanted) return value;
@@ -96,6 +131,7 @@ Json outcome_json(const Outcome& o) {
       {"passed", o.passed},
       {"interrupted", o.interrupted},
       {"failure", failure_json(o.failure)},
+      {"faults", faults_json(o.faults)},
       {"trace_hash", o.trace_hash},
       {"steps", o.steps},
       {"sim_time_s", number(o.sim_time_s)},
@@ -185,6 +221,7 @@ std::string human_line(const Outcome& o) {
   line += "  clearance " + fixed(o.min_clearance_m, 2) + " m";
   line += "  stops " + std::to_string(o.stop_steps);
   if (o.completed_passes > 0 || o.scenario.find("traffic") != std::string::npos) line += "  passes " + std::to_string(o.completed_passes);
+  for (const FaultOutcome& fault : o.faults) line += fault_text(fault);
   if (o.failure) line += "  | " + failure_text(*o.failure);
   return line;
 }

@@ -143,6 +143,40 @@ TEST_CASE("JUnit marks the failures and escapes what XML does not allow") {
   CHECK(xml.find("touched <the") == std::string::npos);
 }
 
+TEST_CASE("faults are in the JSON and on the line of their run") {
+  scenarios::Outcome outcome = passed_lap();
+  scenarios::FaultOutcome fault;
+  fault.name = "lost";
+  fault.kind = "scan_loss";
+  fault.car = "ego";
+  fault.start_s = 5.0;
+  fault.length_s = 1.5;
+  fault.seed = 7;
+  fault.expect = "stop";
+  fault.began_s = 5.0;
+  fault.ended_s = 6.5;
+  fault.answered_s = 0.5;
+  fault.allowed_s = 0.525;
+  fault.answer = "scan_stale";
+  fault.passed = true;
+  outcome.faults = {fault};
+  CHECK(scenarios::human_line(outcome).find("fault scan_loss: scan_stale after 0.500 s (allowed 0.525 s)") != std::string::npos);
+  const json line = json::parse(scenarios::json_line(outcome));
+  REQUIRE(line["faults"].size() == 1);
+  CHECK(line["faults"][0]["name"] == "lost");
+  CHECK(line["faults"][0]["start_s"] == 5.0);
+  CHECK(line["faults"][0]["length_s"] == 1.5);
+  CHECK(line["faults"][0]["size"] == 0.0);
+  CHECK(line["faults"][0]["seed"] == 7);
+  CHECK(line["faults"][0]["answered_s"] == 0.5);
+  CHECK(line["faults"][0]["passed"] == true);
+  outcome.faults[0].answered_s.reset();
+  CHECK(scenarios::human_line(outcome).find("fault scan_loss: not answered") != std::string::npos);
+  outcome.faults[0].began_s.reset();
+  CHECK(scenarios::human_line(outcome).find("fault scan_loss: never acted") != std::string::npos);
+  CHECK(json::parse(scenarios::json_line(outcome))["faults"][0]["began_s"].is_null());
+}
+
 TEST_CASE("bytes that are no text do not stop a report, in JSON nor in XML") {
   scenarios::Outcome outcome = failed_lap();
   outcome.track = "odd\xff\x01";

@@ -15,7 +15,7 @@
 namespace pitwall::scenarios {
 namespace {
 
-constexpr std::string_view kSuite = "suites/validation.yaml";
+constexpr std::string_view kAll = "validation";
 constexpr std::string_view kDefaultCar = "f1tenth";
 
 /// A track that was loaded, and what is worked out once for all runs on it.
@@ -28,17 +28,34 @@ using TrackCache = std::map<std::string, LoadedTrack>;
 
 bool is_suite_file(const std::string& scenario) { return scenario.ends_with(".yaml") || scenario.ends_with(".yml"); }
 
+std::filesystem::path suite_file(const std::filesystem::path& data, std::string_view name) {
+  return data / "suites" / (std::string(name) + ".yaml");
+}
+
 /// The scenarios that the user asked for.
 Result<std::vector<NamedScenario>> chosen_scenarios(const ValidationOptions& options) {
   std::vector<std::string> assignments = options.assignments;
   if (options.no_centering) assignments.emplace_back("gap_follow.enable_centering=false");
   if (is_suite_file(options.scenario)) return load_suite(options.scenario, assignments);
-  Result<std::vector<NamedScenario>> suite = load_suite(options.data / kSuite, assignments);
-  if (!suite || options.scenario == "all") return suite;
+  std::vector<std::string> suites = suite_names(options.data);
+  const std::string asked = options.scenario == "all" ? std::string(kAll) : options.scenario;
+  if (std::find(suites.begin(), suites.end(), asked) != suites.end()) return load_suite(suite_file(options.data, asked), assignments);
+  // A scenario by its own name: of the suite that `all` runs first.
+  std::stable_partition(suites.begin(), suites.end(), [](const std::string& name) { return name == kAll; });
   std::vector<std::string> names{"all"};
-  for (const NamedScenario& scenario : *suite) {
-    if (scenario.name == options.scenario) return std::vector<NamedScenario>{scenario};
-    names.push_back(scenario.name);
+  for (const std::string& suite_name : suites) {
+    Result<std::vector<NamedScenario>> suite = load_suite(suite_file(options.data, suite_name), {});
+    if (!suite) return suite.error();
+    names.push_back(suite_name);
+    for (const NamedScenario& scenario : *suite) {
+      names.push_back(scenario.name);
+      if (scenario.name != options.scenario) continue;
+      suite = load_suite(suite_file(options.data, suite_name), assignments);
+      if (!suite) return suite.error();
+      for (NamedScenario& set : *suite) {
+        if (set.name == options.scenario) return std::vector<NamedScenario>{std::move(set)};
+      }
+    }
   }
   return Error{"--scenario: " + unknown_name("scenario", options.scenario, names)};
 }
@@ -177,10 +194,19 @@ Result<ResolvedRun> close(Scenario scenario, LoadedTrack& loaded, const std::sha
   Status status = load_fields(scenario.car_parameters, scenario.id + ".car_parameters", run.parameters);
   if (!status) return status.error();
   scenario.car_parameters = save_fields(run.parameters);
+  sim::SensorSettings sensors = sim::SensorSettings::of(run.parameters, scenario.sensors);
+  status = load_fields(scenario.sensor_settings, scenario.id + ".sensor_settings", sensors);
+  if (!status) return status.error();
   if (scenario.world.surface_friction <= 0.0) scenario.world.surface_friction = run.parameters.surface_friction;
   Result<std::vector<CarSpec>> cars = load_cars(scenario);
   if (!cars) return cars.error();
   run.cars = *std::move(cars);
+  Result<std::vector<ObstacleSpec>> obstacles = load_obstacles(scenario);
+  if (!obstacles) return obstacles.error();
+  run.obstacles = *std::move(obstacles);
+  Result<std::vector<FaultSpec>> faults = load_faults(scenario);
+  if (!faults) return faults.error();
+  run.faults = *std::move(faults);
   status = complete_controllers(scenario, run.cars);
   if (!status) return status.error();
   Result<std::string> line = line_name(*run.track, scenario.raceline);
@@ -243,8 +269,18 @@ struct Garage {
 
 }  // namespace
 
+std::vector<std::string> suite_names(const std::filesystem::path& data) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(data / "suites", ignored)) {
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 Result<std::vector<std::string>> scenario_names(const std::filesystem::path& data) {
-  const auto suite = load_suite(data / kSuite, {});
+  const auto suite = load_suite(suite_file(data, kAll), {});
   if (!suite) return suite.error();
   std::vector<std::string> names;
   for (const NamedScenario& scenario : *suite) names.push_back(scenario.name);

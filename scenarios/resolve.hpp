@@ -11,6 +11,7 @@
 
 #include "calibration/car_profile.hpp"
 #include "core/result.hpp"
+#include "scenarios/incidents.hpp"
 #include "scenarios/scenario.hpp"
 #include "tracks/track.hpp"
 
@@ -19,7 +20,7 @@ namespace pitwall::scenarios {
 /// What the command line of run_validation can say. An empty optional leaves the suite's own value.
 struct ValidationOptions {
   std::filesystem::path data;       ///< holds tracks, cars and suites
-  std::string scenario = "all";     ///< all, a name of the suite, or a suite file (such as a resolved scenario)
+  std::string scenario = "all";     ///< all, a suite, a scenario of any suite, or a suite file (such as a resolved scenario)
   std::vector<std::string> tracks;  ///< empty: the group `circuits`
   std::optional<std::int64_t> seed;
   std::int64_t repeat_seeds = 1;
@@ -46,6 +47,8 @@ inline constexpr std::string_view kCentreLine = "centre line";
 struct ResolvedRun {
   Scenario scenario;
   std::vector<CarSpec> cars;
+  std::vector<ObstacleSpec> obstacles;
+  std::vector<FaultSpec> faults;
   CarParameters parameters;  ///< of every car in the run
   std::shared_ptr<const calibration::CarProfile> profile;
   std::shared_ptr<const tracks::Track> track;
@@ -53,7 +56,9 @@ struct ResolvedRun {
   std::string expected_trace_hash;  ///< of a resolved scenario that is run again
 };
 
-/// Names that --scenario knows (without suite files).
+/// The suites that ship: NAME for suites/NAME.yaml, sorted.
+std::vector<std::string> suite_names(const std::filesystem::path& data);
+/// The scenarios of the suite that `all` runs.
 Result<std::vector<std::string>> scenario_names(const std::filesystem::path& data);
 
 /// All runs, in the order they are reported: scenario by scenario, seed by seed, track by track. Loads each track once;

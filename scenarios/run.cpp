@@ -7,6 +7,7 @@
 #include "controllers/make.hpp"
 #include "core/hash.hpp"
 #include "plant/steady_turn.hpp"
+#include "scenarios/fault_judge.hpp"
 #include "scenarios/metrics.hpp"
 #include "scenarios/turning_circle.hpp"
 
@@ -62,6 +63,17 @@ sim::LapLine lap_line(const ResolvedRun& run, const Pose2& start) {
   return line;
 }
 
+/// Errors only in profile car; what a scenario sets by hand holds in every profile.
+Result<sim::SensorSettings> sensors_of(const ResolvedRun& run, const CarSpec& car) {
+  const bool errors = run.scenario.fidelity == plant::Fidelity::kCar && car.sensing_errors;
+  sim::SensorSettings sensors =
+      sim::SensorSettings::of(run.parameters, errors ? run.scenario.sensors : sim::SensorChoice::all(sim::SensorProfile::kOff));
+  if (!car.sensing_errors) return sensors;
+  const Status status = load_fields(run.scenario.sensor_settings, run.scenario.id + ".sensor_settings", sensors);
+  if (!status) return status.error();
+  return sensors;
+}
+
 const Node& parameters_of(const Scenario& scenario, const std::string& controller) {
   const std::vector<std::string> names = controllers::names();
   const auto found = std::find(names.begin(), names.end(), controller);
@@ -77,10 +89,9 @@ std::optional<ContactSummary> first_contact(const sim::World& world) {
     contact.point_map = event.point;
     contact.closing_speed_mps = event.closing_speed_mps;
     contact.speed_mps = event.speed_mps;
-    contact.partner = "wall";
+    contact.partner = event.partner == sim::kWall ? "wall" : world.partner_name(event.partner);
     if (event.partner >= 0) {
       const auto partner = static_cast<std::size_t>(event.partner);
-      contact.partner = world.name(partner);
       contact.partner_in_car = inverse(event.T_map_base) * world.car(partner).T_map_base.position();
     }
     const Command& command = world.car(0).command;
@@ -94,8 +105,11 @@ std::optional<ContactSummary> first_contact(const sim::World& world) {
 /// Looks after each step for what ends a run, and keeps the first thing that went wrong.
 class Judge {
  public:
-  Judge(const ResolvedRun& run, const Metrics& metrics)
-      : criteria_(run.scenario.criteria), metrics_(metrics), length_m_(run.track->centre->path.length_m()) {}
+  Judge(const ResolvedRun& run, const Metrics& metrics, const sim::World& world)
+      : criteria_(run.scenario.criteria),
+        metrics_(metrics),
+        faults_(run.faults, world, 1.0 / run.parameters.lidar_rate_hz),
+        length_m_(run.track->centre->path.length_m()) {}
 
   void look(const sim::World& world) {
     const sim::CarState& car = world.car(0);
@@ -109,7 +123,8 @@ class Judge {
       if (any.off_map) fail(world, world.name(i) + " left the map");
       if (any.contact) fail(world, contact_text(world, i));
     }
-    goals_met_ = car.lap.laps >= criteria_.laps_at_least && metrics_.completed_passes() >= criteria_.passes_at_least &&
+    if (const auto wrong = faults_.after_step(world, metrics_.cross_track_m())) fail(world, *wrong);
+    goals_met_ = faults_.done() && car.lap.laps >= criteria_.laps_at_least && metrics_.completed_passes() >= criteria_.passes_at_least &&
                  car.lap.progress_m >= criteria_.progress_laps_at_least * length_m_;
   }
 
@@ -122,6 +137,7 @@ class Judge {
     fail(world, what);
   }
 
+  [[nodiscard]] const FaultJudge& faults() const { return faults_; }
   [[nodiscard]] bool goals_met() const { return goals_met_; }
   [[nodiscard]] const std::optional<Failure>& failure() const { return failure_; }
 
@@ -136,9 +152,8 @@ class Judge {
   static std::string contact_text(const sim::World& world, std::size_t car) {
     for (const sim::ContactEvent& event : world.contacts()) {
       if (event.car != static_cast<int>(car) || event.partner == sim::kMapEdge) continue;
-      const std::string partner = event.partner >= 0 ? world.name(static_cast<std::size_t>(event.partner)) : "the wall";
-      return world.name(car) + " touched " + partner + " at " + text(event.closing_speed_mps) + " m/s closing speed, decision " +
-             std::string(name(world.car(car).command.reason));
+      return world.name(car) + " touched " + world.partner_name(event.partner) + " at " + text(event.closing_speed_mps) +
+             " m/s closing speed, decision " + std::string(name(world.car(car).command.reason));
     }
     return world.name(car) + " in contact";
   }
@@ -151,6 +166,7 @@ class Judge {
 
   const Criteria& criteria_;
   const Metrics& metrics_;
+  FaultJudge faults_;
   double length_m_;
   bool goals_met_ = false;
   std::optional<Failure> failure_;
@@ -239,14 +255,17 @@ Result<sim::World> assemble(const ResolvedRun& run) {
     setup.name = car.name;
     setup.parameters = run.parameters;
     setup.plant = plant::Options::of(run.scenario.fidelity);
-    setup.sensors = sim::SensorSettings::of(setup.parameters, run.scenario.fidelity == plant::Fidelity::kCar && car.sensing_errors);
+    const auto sensors = sensors_of(run, car);
+    if (!sensors) return sensors.error();
+    setup.sensors = *sensors;
     setup.controller = std::move((*controllers)[setups.size()]);
     setup.start = start_pose(line, car);
     setup.start_speed_mps = car.start_speed_mps;
     setups.push_back(std::move(setup));
   }
   sim::Place place{run.track->map, run.track->rays, run.track->distance, lap_line(run, setups.front().start)};
-  Result<sim::World> world = sim::World::make(std::move(place), run.scenario.world, std::move(setups));
+  Result<sim::World> world = sim::World::make(std::move(place), run.scenario.world, std::move(setups),
+                                              surroundings_of(run.obstacles, run.faults, run.cars, line, run.scenario.world.seed));
   if (!world) return Error{run.scenario.id + " on " + run.track->name + ": " + world.error().message};
   return world;
 }
@@ -270,7 +289,7 @@ Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>
 
   constexpr int kStepsBetweenInterruptChecks = 64;
   Metrics metrics(run, line, world);
-  Judge judge(run, metrics);
+  Judge judge(run, metrics, world);
   const Time timeout = Time{} + from_seconds(run.scenario.timeout_s);
   for (std::int64_t step = 0; !judge.goals_met() && !ended(world, run); ++step) {
     if (world.now() >= timeout) {
@@ -291,6 +310,7 @@ Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>
   }
   metrics.report(world, outcome);
   report(world, outcome);
+  outcome.faults = judge.faults().outcomes(world);
   outcome.failure = judge.failure();
   outcome.passed = judge.goals_met() && !outcome.failure && !outcome.interrupted;
   return outcome;

@@ -5,6 +5,7 @@
 
 #include "controllers/make.hpp"
 #include "core/text.hpp"
+#include "scenarios/incidents.hpp"
 
 namespace pitwall::scenarios {
 
@@ -14,7 +15,7 @@ void CarSpec::fields(FieldVisitor& f) {
   f.number("start_lateral_m", start_lateral_m, {"m", -10, 10, "start, to the left of the line"});
   f.number("start_heading_rad", start_heading_rad, {"rad", -3.2, 3.2, "start, against the line's heading"});
   f.number("start_speed_mps", start_speed_mps, {"m/s", 0, 20, "speed at the start"});
-  f.flag("sensing_errors", sensing_errors, "whether profile car gives this car noisy, late sensors");
+  f.flag("sensing_errors", sensing_errors, "whether this car has the errors of the sensors' profiles; else none");
 }
 
 void Criteria::fields(FieldVisitor& f) {
@@ -39,6 +40,10 @@ void Scenario::fields(FieldVisitor& f) {
   f.nested("world", world);
   f.nested("criteria", criteria);
   f.subtree("cars", cars, "name: {controller, start_s_m, ...}; the car under test first");
+  f.nested("sensors", sensors);
+  f.subtree("sensor_settings", sensor_settings, "lidar: {...}, odometry, pose, imu, joy: values over those of the sensors' profiles");
+  f.subtree("obstacles", obstacles, "name: {shape, s_m, lateral_m, ...}");
+  f.subtree("faults", faults, "name: {kind, start_s, length_s, size, seed, expect, within_s, ...}");
   f.subtree("car_parameters", car_parameters, "values over the car profile's");
   const std::vector<std::string> names = controllers::names();
   for (std::size_t i = 0; i < names.size(); ++i) f.subtree(names[i], controllers[i], "parameters of this controller");
@@ -59,8 +64,13 @@ Status check_names(const Scenario& scenario, const Node& node) {
   const Node* id = node.find("id");
   if (!is_plain_name(scenario.id))
     return Error{(id != nullptr ? *id : node).where() + ": id = '" + scenario.id + "'" + std::string(kAllowed)};
-  for (const auto& [name, car] : scenario.cars.entries) {
-    if (!is_plain_name(name)) return Error{car.where() + ": " + scenario.id + ".cars: name '" + name + "'" + std::string(kAllowed)};
+  const std::array<std::pair<const char*, const Node*>, 3> groups{
+      {{"cars", &scenario.cars}, {"obstacles", &scenario.obstacles}, {"faults", &scenario.faults}}};
+  for (const auto& [group, entries] : groups) {
+    for (const auto& [name, entry] : entries->entries) {
+      if (!is_plain_name(name))
+        return Error{entry.where() + ": " + scenario.id + "." + group + ": name '" + name + "'" + std::string(kAllowed)};
+    }
   }
   return {};
 }
@@ -86,6 +96,10 @@ Result<std::vector<NamedScenario>> load_suite(const std::filesystem::path& file,
     if (node.find("cars") == nullptr) return Error{written.where() + ": " + name + ".cars is missing; a scenario names at least one car"};
     const auto cars = load_cars(scenario.scenario);
     if (!cars) return cars.error();
+    const auto obstacles = load_obstacles(scenario.scenario);
+    if (!obstacles) return obstacles.error();
+    const auto faults = load_faults(scenario.scenario);
+    if (!faults) return faults.error();
     const Status named = check_names(scenario.scenario, node);
     if (!named) return named.error();
     scenarios.push_back(std::move(scenario));

@@ -62,9 +62,13 @@ struct Scenario {
   tracks::SpeedLimits speed;
   sim::WorldSettings world;  ///< with the seed and the floor's friction
   Criteria criteria;
-  Node cars = Node::map();        ///< name -> CarSpec, the car under test first
-  std::vector<Node> controllers;  ///< parameters, in the order of controllers::names()
-  std::string trace_hash;         ///< what the run gave; empty before it ran
+  Node cars = Node::map();             ///< name -> CarSpec, the car under test first
+  sim::SensorChoice sensors;           ///< how wrong, in profile car
+  Node sensor_settings = Node::map();  ///< values over those that the profiles give
+  Node obstacles = Node::map();        ///< name -> ObstacleSpec
+  Node faults = Node::map();           ///< name -> FaultSpec
+  std::vector<Node> controllers;       ///< parameters, in the order of controllers::names()
+  std::string trace_hash;              ///< what the run gave; empty before it ran
 
   Scenario();
   void fields(FieldVisitor& f);

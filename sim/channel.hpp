@@ -23,7 +23,7 @@ class Channel {
   void reset(Duration period, Duration latency, const Message& blank) {
     period_ = period;
     latency_ = latency;
-    slots_.assign(static_cast<std::size_t>(latency.ns / period.ns) + 2, blank);
+    slots_.assign(static_cast<std::size_t>(latency.ns / period.ns) + 2, Slot{blank, {}});
     latest_ = blank;
     arrival_ = {};
     first_ = 0;
@@ -35,21 +35,23 @@ class Channel {
   [[nodiscard]] std::uint64_t sample(Time now) const { return static_cast<std::uint64_t>(now.ns / period_.ns); }
   [[nodiscard]] Duration period() const { return period_; }
 
-  /// The slot of a message measured at its `stamp`, which the caller fills in; it arrives by itself when its time has come.
-  Message& push(Time stamp) {
+  /// The slot of a message measured now, stamped so, which the caller fills in; it arrives by itself when its time has come.
+  Message& push(Time now) {
     PITWALL_CHECK(waiting_ < slots_.size(), waiting_);
-    Message& slot = slots_[(first_ + waiting_) % slots_.size()];
-    slot.stamp = stamp;
+    Slot& slot = slots_[(first_ + waiting_) % slots_.size()];
+    slot.message.stamp = now;
+    slot.arrival = now + latency_;
     ++waiting_;
-    return slot;
+    return slot.message;
   }
+  [[nodiscard]] Duration latency() const { return latency_; }
   /// When the next message arrives; kNever if none is under way.
-  [[nodiscard]] Time next_arrival() const { return waiting_ == 0 ? kNever : slots_[first_].stamp + latency_; }
+  [[nodiscard]] Time next_arrival() const { return waiting_ == 0 ? kNever : slots_[first_].arrival; }
   /// The oldest message under way becomes the latest one delivered.
   const Message& deliver() {
     PITWALL_CHECK(waiting_ > 0);
-    std::swap(latest_, slots_[first_]);
-    arrival_ = latest_.stamp + latency_;
+    std::swap(latest_, slots_[first_].message);
+    arrival_ = slots_[first_].arrival;
     first_ = (first_ + 1) % slots_.size();
     --waiting_;
     ++sequence_;
@@ -59,9 +61,13 @@ class Channel {
   [[nodiscard]] Source<Message> source() const { return {sequence_ == 0 ? nullptr : &latest_, arrival_, sequence_}; }
 
  private:
+  struct Slot {
+    Message message;
+    Time arrival;
+  };
   Duration period_{1};
   Duration latency_;
-  std::vector<Message> slots_;
+  std::vector<Slot> slots_;
   Message latest_;
   Time arrival_;
   std::size_t first_ = 0;

@@ -1,44 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a simulated car measures, and how wrong. Every sensor draws from its own stream ("car0/lidar", "car0/odometry",
-// "car0/pose"), addressed by the number of the sample and the beam: no sensor or car moves another's noise.
+// What a simulated car measures besides its scans (lidar.hpp), and how wrong. Every sensor draws from its own streams
+// ("car0/odometry", "car0/pose", "car0/imu", ...), addressed by the number of the sample: no sensor or car moves another's noise.
 //
-// Rules of the scan, true range r at a beam:
-//   no return within range_max            -> +inf
-//   r < range_min                         -> 0 (invalid: nearer than the sensor can measure)
-//   otherwise r + N(0, noise_std), clipped to [range_min, range_max]
-//   then, with probability dropout_rate   -> +inf
-// The odometry is the driver's own dead reckoning: speed from the wheels, yaw rate from the commanded steering, Euler
-// steps with the yaw before the step.
+// Odometry: the driver's own dead reckoning, speed from the wheels in steps of the motor controller's unit, yaw rate from the
+// commanded steering, Euler steps with the yaw before the step.
+//
+// Pose estimate: truth + white noise + an error that lasts (first-order Gauss-Markov: e' = a e + sqrt(1 - a^2) s n, with
+// a = exp(-period / drift time)) + the offset of the last correction: a localiser that pulls itself together jumps, at random
+// instants of rate jump_rate, to an offset of length jump in a random direction.
+//
+// IMU: rate and specific force at base_link, per axis (1 + scale error) x truth + bias + noise. A noise density D gives samples
+// of D sqrt(rate / 2); the bias is drawn when switched on and walks: W sqrt(period) n a sample.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <string_view>
-#include <vector>
 
 #include "core/car.hpp"
 #include "core/fields.hpp"
 #include "core/messages.hpp"
 #include "core/rng.hpp"
 #include "core/time.hpp"
-#include "tracks/raycast.hpp"
+#include "sim/lidar.hpp"
 
 namespace pitwall::sim {
-
-/// The LiDAR at its mount on the car.
-struct LidarSettings {
-  bool enabled = true;
-  double period_s = 0.025;
-  double latency_s = 0.0;  ///< from the first beam to arrival
-  std::int64_t beams = 1081;
-  double fov_rad = 1.5 * math::kPi;  ///< first to last beam, centred ahead of the mount
-  double range_min_m = 0.05;
-  double range_max_m = 25.0;
-  double noise_std_m = 0.0;
-  double dropout_rate = 0.0;
-  void fields(FieldVisitor& f);
-};
 
 /// Speed and yaw rate as the car's own electronics report them.
 struct OdometrySettings {
@@ -48,6 +34,7 @@ struct OdometrySettings {
   double speed_scale = 1.0;    ///< measured over the wheels' speed
   bool wheel_slip = false;     ///< whether the wheels' own speed is measured, which slip makes higher than the car's
   double speed_noise = 0.0;    ///< standard deviation relative to max(|v|, 0.1 m/s)
+  double quantum_mps = 0.0;    ///< the speed comes in whole multiples of it; 0: as it is
   double deadband_mps = 0.05;  ///< slower than this reads 0
   void fields(FieldVisitor& f);
 };
@@ -59,7 +46,11 @@ struct PoseSettings {
   double latency_s = 0.0;
   double noise_xy_m = 0.0;
   double noise_yaw_rad = 0.0;
-  double frozen_from_s = 1e6;  ///< from here on the estimate is repeated with new stamps: a localiser that stalls
+  double drift_xy_m = 0.0;  ///< standard deviation of the error that lasts
+  double drift_yaw_rad = 0.0;
+  double drift_time_s = 1.0;
+  double jump_rate_hz = 0.0;  ///< corrections a second
+  double jump_m = 0.0;        ///< length of a correction's offset
   void fields(FieldVisitor& f);
 };
 
@@ -68,10 +59,42 @@ struct JoySettings {
   bool enabled = true;
   double period_s = 0.02;
   double latency_s = 0.0;
-  std::int64_t button = 4;       ///< the deadman's index
-  double released_from_s = 1e6;  ///< the operator lets go
-  double silent_from_s = 1e6;    ///< the joystick is unplugged: no more messages
+  std::int64_t button = 4;  ///< the deadman's index
   void fields(FieldVisitor& f);
+};
+
+/// The inertial sensor.
+struct ImuSettings {
+  bool enabled = true;
+  double period_s = 0.01;
+  double latency_s = 0.0;
+  double gyro_noise = 0.0;           ///< density, rad/s per square root of Hz
+  double gyro_bias_radps = 0.0;      ///< standard deviation when switched on
+  double gyro_bias_walk = 0.0;       ///< rad/s per square root of s
+  double gyro_scale_error = 0.0;     ///< standard deviation, drawn once a run
+  double accelerometer_noise = 0.0;  ///< density, m/s^2 per square root of Hz
+  double accelerometer_bias_mps2 = 0.0;
+  double accelerometer_bias_walk = 0.0;
+  double accelerometer_scale_error = 0.0;
+  void fields(FieldVisitor& f);
+};
+
+/// How wrong and late a sensor is.
+enum class SensorProfile {
+  kOff,      ///< neither wrong nor late
+  kNominal,  ///< as the car's profile says
+  kWorst     ///< three times the noise and its like, twice the delay, scans that sweep, and sectors that something covers
+};
+inline constexpr std::array<std::string_view, 3> kSensorProfileNames = {"off", "nominal", "worst"};
+
+/// One profile a sensor.
+struct SensorChoice {
+  SensorProfile lidar = SensorProfile::kNominal;
+  SensorProfile odometry = SensorProfile::kNominal;
+  SensorProfile pose = SensorProfile::kNominal;
+  SensorProfile imu = SensorProfile::kNominal;
+  void fields(FieldVisitor& f);
+  static SensorChoice all(SensorProfile profile) { return {profile, profile, profile, profile}; }
 };
 
 /// All sensors of one car.
@@ -80,51 +103,15 @@ struct SensorSettings {
   OdometrySettings odometry;
   PoseSettings pose;
   JoySettings joy;
+  ImuSettings imu;
   void fields(FieldVisitor& f);
 
-  /// The sensors of that car; without `errors` they neither err nor delay.
-  static SensorSettings of(const CarParameters& car, bool errors);
-};
-
-/// Another car as a scanner sees it.
-struct SeenCar {
-  BodyRectangle chassis;
-  Pose2 T_map_base;
-};
-
-/// Distance from `origin` along the unit vector `direction` to a rectangle; 0 from within, +inf where it is missed.
-double ray_to_rectangle(Vec2 origin_map, Vec2 direction_map, const SeenCar& car);
-
-/// A planar scanner on its mount, seeing walls and the chassis of other cars.
-class Lidar {
- public:
-  Lidar(std::shared_ptr<const tracks::RayCaster> rays, const LidarSettings& settings, const Pose2& T_base_lidar, std::uint64_t seed,
-        std::string_view car_name);
-
-  /// A scan with every field but the stamp and the ranges filled in.
-  [[nodiscard]] LaserScan blank() const;
-  void reset();
-  /// Fills `scan.ranges` (sized by blank()) as measured at one instant.
-  void measure(std::uint64_t sample, const Pose2& T_map_base, std::span<const SeenCar> others, LaserScan& scan);
-
-  /// Ranges of the last scan in m before any error: +inf where there is no return.
-  [[nodiscard]] std::span<const double> true_ranges() const { return true_ranges_; }
-  /// Beams lost to dropout since reset.
-  [[nodiscard]] std::int64_t dropped_beams() const { return dropped_beams_; }
-
- private:
-  void see(const SeenCar& car, const Pose2& T_map_sensor);
-  void see_between(const SeenCar& car, const Pose2& T_map_sensor, double from_rad, double to_rad);
-  void write_ranges(std::uint64_t sample, LaserScan& scan) const;
-
-  std::shared_ptr<const tracks::RayCaster> rays_;
-  LidarSettings settings_;
-  Pose2 T_base_lidar_;
-  tracks::BeamFan fan_;
-  Rng noise_;
-  Rng dropout_;
-  std::vector<double> true_ranges_;
-  std::int64_t dropped_beams_ = 0;
+  /// The sensors of that car.
+  static SensorSettings of(const CarParameters& car, const SensorChoice& choice);
+  /// All nominal, or all off.
+  static SensorSettings of(const CarParameters& car, bool errors) {
+    return of(car, SensorChoice::all(errors ? SensorProfile::kNominal : SensorProfile::kOff));
+  }
 };
 
 /// Dead reckoning of the drive.
@@ -145,25 +132,60 @@ class OdometrySensor {
   Pose2 T_odom_base_;
 };
 
-/// A localiser with white errors on x, y and yaw.
+/// What a fault does to the pose estimates, from outside.
+struct PoseFault {
+  bool frozen = false;  ///< the last estimate is repeated with new stamps: a localiser that stalls
+  bool stale = false;   ///< ... with its old stamp: one whose output is stuck
+  Vec2 jump;            ///< m, map frame, added to what is reported
+};
+
+/// A localiser.
 class PoseSensor {
  public:
   PoseSensor(const PoseSettings& settings, std::uint64_t seed, std::string_view car_name);
   void reset();
-  void measure(std::uint64_t sample, const Pose2& T_map_base, PoseEstimate& message);
+  void measure(std::uint64_t sample, const Pose2& T_map_base, PoseEstimate& message, const PoseFault& fault = {});
   /// Largest distance in m between estimate and truth, at the time of measurement, since reset.
   [[nodiscard]] double max_error_m() const { return max_error_m_; }
 
  private:
+  [[nodiscard]] Pose2 estimate(std::uint64_t sample, const Pose2& T_map_base);
+
   PoseSettings settings_;
+  double kept_;  ///< a of the lasting error
   Rng noise_;
+  Rng drift_stream_;
+  Rng jump_stream_;
+  std::array<double, 3> drift_{};
+  Vec2 offset_;
   Pose2 last_;
+  Time last_stamp_;
   double max_error_m_ = 0.0;
 };
 
-/// Whether the joystick speaks at `now`, and its buttons.
-bool joy_speaks(const JoySettings& settings, Time now);
+/// What the accelerometer and the gyro would read without error; body axes.
+struct ImuTruth {
+  std::array<double, 3> angular_velocity_radps{};
+  std::array<double, 3> specific_force_mps2{};
+};
+
+class ImuSensor {
+ public:
+  /// Draws scale errors.
+  ImuSensor(const ImuSettings& settings, std::uint64_t seed, std::string_view car_name);
+  /// Draws the biases anew, to the same values.
+  void reset();
+  void measure(std::uint64_t sample, const ImuTruth& truth, Imu& message);
+
+ private:
+  ImuSettings settings_;
+  Rng noise_;
+  Rng bias_stream_;
+  std::array<double, 6> bias_{};  // gyro, then accelerometer
+  std::array<double, 6> scale_{};
+};
+
 Joy blank_joy(const JoySettings& settings);
-void measure_joy(const JoySettings& settings, Joy& message);
+void press(const JoySettings& settings, bool pressed, Joy& message);
 
 }  // namespace pitwall::sim

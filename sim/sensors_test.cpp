@@ -5,294 +5,12 @@
 
 #include <cmath>
 
-#include "sim/contact.hpp"
+#include "sim/moments.hpp"
 #include "sim/test_world.hpp"
 
 using namespace pitwall;
 using namespace pitwall::sim;
 using namespace pitwall::sim::testing;
-
-namespace {
-
-LidarSettings clean() { return SensorSettings::of(test_car(), false).lidar; }
-
-struct Scanner {
-  Place place;
-  Lidar lidar;
-  LaserScan scan;
-  explicit Scanner(Place p, const LidarSettings& settings, const Pose2& mount = {}, std::uint64_t seed = 1, std::string_view name = "car0")
-      : place(std::move(p)), lidar(place.rays, settings, mount, seed, name), scan(lidar.blank()) {}
-  const std::vector<float>& look(const Pose2& T_map_base, std::span<const SeenCar> others = {}, std::uint64_t sample = 0) {
-    lidar.measure(sample, T_map_base, others, scan);
-    return scan.ranges;
-  }
-};
-
-// Moments of n draws of a sensor's error.
-struct Moments {
-  double sum = 0.0;
-  double squares = 0.0;
-  int n = 0;
-  void add(double x) {
-    sum += x;
-    squares += x * x;
-    ++n;
-  }
-  [[nodiscard]] double mean() const { return sum / n; }
-  [[nodiscard]] double deviation() const { return std::sqrt(squares / n - mean() * mean()); }
-};
-
-}  // namespace
-
-TEST_CASE("first and last beam lie at the stated angles, with n - 1 increments between them") {
-  Scanner s(room(8, 6), clean());
-  CHECK(s.scan.ranges.size() == 1081);
-  CHECK(s.scan.angle_min == static_cast<float>(-0.75 * math::kPi));
-  CHECK(s.scan.angle_max == static_cast<float>(0.75 * math::kPi));
-  CHECK(static_cast<double>(s.scan.angle_increment) * 1080 == doctest::Approx(1.5 * math::kPi).epsilon(1e-6));
-  LidarSettings old = clean();
-  old.beams = 819;
-  Scanner legacy(room(8, 6), old);
-  CHECK(legacy.scan.ranges.size() == 819);
-  CHECK(static_cast<double>(legacy.scan.angle_increment) * 818 == doctest::Approx(1.5 * math::kPi).epsilon(1e-6));
-}
-
-TEST_CASE("every range of a scan in a room is the closed form at that beam's angle") {
-  Scanner s(room(8.0, 6.0), clean());
-  const Pose2 pose{3.0, 2.0, 0.3};
-  const auto& ranges = s.look(pose);
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    const double angle = pose.yaw - 0.75 * math::kPi + 1.5 * math::kPi * static_cast<double>(i) / 1080.0;
-    const double c = std::cos(angle);
-    const double d = std::sin(angle);
-    const double x = c > 0 ? (7.75 - pose.x) / c : (0.25 - pose.x) / c;
-    const double y = d > 0 ? (5.75 - pose.y) / d : (0.25 - pose.y) / d;
-    CHECK(static_cast<double>(ranges[i]) == doctest::Approx(std::min(x, y)).epsilon(1e-6));
-  }
-}
-
-TEST_CASE("ranges are measured from the mount: a wall d ahead of base_link reads d - mount_x") {
-  Scanner s(room(8.0, 6.0), clean(), {0.27, 0.0, 0.0});
-  CHECK(static_cast<double>(s.look({3.0, 3.0, 0.0})[540]) == doctest::Approx(4.75 - 0.27));
-  // A scanner that looks to the left, and sits to the left.
-  Scanner turned(room(8.0, 6.0), clean(), {0.0, 0.1, 0.5 * math::kPi});
-  CHECK(static_cast<double>(turned.look({3.0, 3.0, 0.0})[540]) == doctest::Approx(2.75 - 0.1));
-}
-
-TEST_CASE("the beam to +y sees what the map has at +y") {
-  // An L: a block to the left of the car only.
-  Scanner s(place_of(make_map(6.0, 4.0, 0.05, {{2.0, 3.0, 4.0, 3.5}})), clean());
-  const auto& ranges = s.look({3.0, 2.0, 0.0});
-  CHECK(static_cast<double>(ranges[540 + 360]) == doctest::Approx(1.0));
-  CHECK(std::isinf(ranges[540 - 360]));
-}
-
-TEST_CASE("a ray that leaves the map, or goes beyond the sensor's range, is no return: +inf, with noise too") {
-  LidarSettings settings = clean();
-  settings.range_max_m = 3.0;
-  settings.noise_std_m = 0.5;
-  Scanner s(place_of(make_map(12.0, 4.0, 0.05, {{8.0, 0.0, 8.1, 4.0}})), settings);
-  for (std::uint64_t sample = 0; sample < 20; ++sample) {
-    for (const float r : s.look({1.0, 2.0, 0.0}, {}, sample)) CHECK(std::isinf(r));
-  }
-  CHECK(static_cast<double>(s.look({6.0, 2.0, 0.0})[540]) <= 3.0);
-}
-
-TEST_CASE("noise never takes a range out of [range_min, range_max], and there is no NaN and nothing negative") {
-  LidarSettings settings = clean();
-  settings.noise_std_m = 1.0;
-  settings.range_max_m = 4.0;
-  Scanner s(room(8.0, 6.0), settings);
-  int at_min = 0;
-  int at_max = 0;
-  for (std::uint64_t sample = 0; sample < 20; ++sample) {
-    for (const float r : s.look({0.6, 0.6, 0.3}, {}, sample)) {
-      const bool valid = r >= s.scan.range_min && r <= s.scan.range_max;
-      CHECK((valid || std::isinf(r)));
-      at_min += r == s.scan.range_min ? 1 : 0;
-      at_max += r == s.scan.range_max ? 1 : 0;
-    }
-  }
-  CHECK(at_min > 0);
-  CHECK(at_max > 0);
-}
-
-TEST_CASE("nearer than range_min reads 0, which is invalid, and inside a wall too") {
-  Scanner s(room(8.0, 6.0), clean());
-  CHECK(s.look({7.75 - 0.04, 3.0, 0.0})[540] == 0.0F);
-  CHECK(s.look({7.75 - 0.06, 3.0, 0.0})[540] == doctest::Approx(0.06).epsilon(1e-4));
-  CHECK(s.look({7.9, 3.0, 0.0})[540] == 0.0F);
-}
-
-TEST_CASE("range noise has the stated deviation and no bias; beams and samples are independent") {
-  LidarSettings settings = clean();
-  settings.noise_std_m = 0.03;
-  Scanner s(room(8.0, 6.0), settings);
-  Moments errors;
-  Moments neighbours;
-  Moments successive;
-  std::vector<double> before;
-  for (std::uint64_t sample = 0; sample < 20; ++sample) {
-    const auto& ranges = s.look({3.0, 2.0, 0.3}, {}, sample);
-    const auto truth = s.lidar.true_ranges();
-    std::vector<double> now;
-    for (std::size_t i = 0; i < ranges.size(); ++i) now.push_back(static_cast<double>(ranges[i]) - truth[i]);
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      errors.add(now[i]);
-      if (i > 0) neighbours.add(now[i] * now[i - 1] / 9e-4);
-      if (!before.empty()) successive.add(now[i] * before[i] / 9e-4);
-    }
-    before = now;
-  }
-  // 21620 draws: the standard error of the mean is 0.0002.
-  CHECK(std::abs(errors.mean()) < 0.0008);
-  CHECK(errors.deviation() == doctest::Approx(0.03).epsilon(0.02));
-  CHECK(std::abs(neighbours.mean()) < 0.03);
-  CHECK(std::abs(successive.mean()) < 0.03);
-}
-
-TEST_CASE("noise off is exact: two samples are equal and equal the truth as float32") {
-  Scanner s(room(8.0, 6.0), clean());
-  const auto first = s.look({3.0, 2.0, 0.3}, {}, 0);
-  const auto second = s.look({3.0, 2.0, 0.3}, {}, 1);
-  CHECK(first == second);
-  for (std::size_t i = 0; i < first.size(); ++i) CHECK(first[i] == static_cast<float>(s.lidar.true_ranges()[i]));
-}
-
-TEST_CASE("a stream repeats for its seed and name, and differs for another seed, car or sample") {
-  LidarSettings settings = clean();
-  settings.noise_std_m = 0.01;
-  const Pose2 pose{3.0, 2.0, 0.3};
-  Scanner a(room(8, 6), settings, {}, 1, "car0");
-  Scanner again(room(8, 6), settings, {}, 1, "car0");
-  Scanner seed(room(8, 6), settings, {}, 2, "car0");
-  Scanner name(room(8, 6), settings, {}, 1, "car1");
-  const auto first = a.look(pose, {}, 5);
-  CHECK(again.look(pose, {}, 5) == first);
-  CHECK(seed.look(pose, {}, 5) != first);
-  CHECK(name.look(pose, {}, 5) != first);
-  CHECK(a.look(pose, {}, 6) != first);
-  // Addressed, not drawn in sequence.
-  CHECK(a.look(pose, {}, 5) == first);
-}
-
-TEST_CASE("dropout loses the stated share of beams, evenly over the scan, all for 1 and none for 0") {
-  LidarSettings settings = clean();
-  settings.dropout_rate = 0.02;
-  Scanner s(room(8.0, 6.0), settings);
-  int lost = 0;
-  int lost_left = 0;
-  int pairs = 0;
-  for (std::uint64_t sample = 0; sample < 100; ++sample) {
-    const auto& ranges = s.look({3.0, 2.0, 0.0}, {}, sample);
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-      lost += std::isinf(ranges[i]) ? 1 : 0;
-      lost_left += std::isinf(ranges[i]) && i > 540 ? 1 : 0;
-      pairs += i > 0 && std::isinf(ranges[i]) && std::isinf(ranges[i - 1]) ? 1 : 0;
-    }
-  }
-  // 2162 expected, standard deviation 46; both halves alike; neighbours independent: 43 pairs expected.
-  CHECK(std::abs(lost - 2162) < 200);
-  CHECK(std::abs(lost_left - 1080) < 140);
-  CHECK(std::abs(pairs - 43) < 30);
-  CHECK(s.lidar.dropped_beams() == lost);
-  s.lidar.reset();
-  CHECK(s.lidar.dropped_beams() == 0);
-  settings.dropout_rate = 1.0;
-  Scanner blind(room(8.0, 6.0), settings);
-  for (const float r : blind.look({3.0, 2.0, 0.0})) CHECK(std::isinf(r));
-  settings.dropout_rate = 0.0;
-  Scanner clear(room(8.0, 6.0), settings);
-  for (const float r : clear.look({3.0, 2.0, 0.0})) CHECK(std::isfinite(r));
-}
-
-TEST_CASE("another car is seen as its chassis, at every bearing, as brute force over all beams says") {
-  Scanner s(room(12.0, 12.0), clean(), {0.27, 0.0, 0.0});
-  Scanner empty(room(12.0, 12.0), clean(), {0.27, 0.0, 0.0});
-  const Pose2 pose{6.0, 6.0, 0.4};
-  const BodyRectangle chassis = test_car().chassis();
-  for (int k = 0; k < 40; ++k) {
-    const double bearing = 2.0 * math::kPi * k / 40;
-    const double away = 0.7 + 0.1 * (k % 30);
-    const SeenCar other{chassis, {6.0 + away * math::cos(bearing), 6.0 + away * math::sin(bearing), 0.7 * k}};
-    const auto with = s.look(pose, std::span(&other, 1));
-    const auto without = empty.look(pose);
-    const Pose2 sensor = pose * Pose2{0.27, 0.0, 0.0};
-    int hits = 0;
-    for (std::size_t i = 0; i < with.size(); ++i) {
-      const double angle = sensor.yaw - 0.75 * math::kPi + 1.5 * math::kPi * static_cast<double>(i) / 1080.0;
-      const double range = ray_to_rectangle(sensor.position(), unit_vector(angle), other);
-      const double expected = std::min(range, static_cast<double>(without[i]));
-      CHECK(static_cast<double>(with[i]) == doctest::Approx(expected).epsilon(1e-6));
-      hits += range < static_cast<double>(without[i]) ? 1 : 0;
-    }
-    CHECK((hits > 0 || std::abs(wrap_angle(bearing - pose.yaw)) > 2.0));
-  }
-}
-
-TEST_CASE("a car across the cut behind a scanner that sees all round is seen on both sides of it") {
-  LidarSettings all_round = clean();
-  all_round.fov_rad = 2.0 * math::kPi;
-  Scanner s(room(12.0, 12.0), all_round);
-  const SeenCar behind{{-0.10, 0.43, 0.15}, {5.0, 6.0, 0.0}};
-  const auto& ranges = s.look({6.0, 6.0, 0.0}, std::span(&behind, 1));
-  for (const std::size_t beam : {0U, 5U, 1075U, 1080U}) CHECK(ranges[beam] == doctest::Approx(0.57).epsilon(0.01));
-  CHECK(ranges[540] > 5.0F);
-}
-
-TEST_CASE("the part of a car that is beyond the sensor's range is no return") {
-  LidarSettings near_sighted = clean();
-  near_sighted.range_max_m = 3.0;
-  Scanner s(room(12.0, 4.0), near_sighted);
-  const SeenCar oblique{{-0.10, 0.43, 0.15}, {4.1, 2.0, 0.0}};
-  CHECK(s.look({1.0, 2.0, 0.0}, std::span(&oblique, 1))[540] == doctest::Approx(3.0).epsilon(1e-6));
-  const SeenCar farther{{-0.10, 0.43, 0.15}, {4.11, 2.0, 0.0}};
-  CHECK(std::isinf(s.look({1.0, 2.0, 0.0}, std::span(&farther, 1))[540]));
-}
-
-TEST_CASE("a car ahead reads the distance from the mount to its tail, one behind a wall is not seen") {
-  Scanner s(room(12.0, 4.0), clean(), {0.27, 0.0, 0.0});
-  const SeenCar ahead{{-0.10, 0.43, 0.15}, {5.0, 2.0, 0.0}};
-  CHECK(static_cast<double>(s.look({1.0, 2.0, 0.0}, std::span(&ahead, 1))[540]) == doctest::Approx(4.0 - 0.27 - 0.10));
-  const SeenCar behind_wall{{-0.10, 0.43, 0.15}, {13.0, 2.0, 0.0}};
-  CHECK(static_cast<double>(s.look({1.0, 2.0, 0.0}, std::span(&behind_wall, 1))[540]) == doctest::Approx(11.75 - 1.27));
-}
-
-TEST_CASE("rays and contact have one geometry: a beam shorter than the car's own outline means overlap") {
-  const Place place = place_of(make_map(4.0, 3.0, 0.05, {{2.0, 1.0, 2.05, 1.05}, {0.5, 2.0, 3.5, 2.2}, {3.0, 0.3, 3.1, 0.9}}));
-  const CarParameters car = test_car();
-  Scanner s(place, clean(), car.lidar_mount());
-  const Rng rng(5, "poses");
-  const SeenCar self{car.chassis(), {}};
-  int overlapping = 0;
-  for (std::uint64_t k = 0; k < 150; ++k) {
-    const Pose2 pose{0.6 + 2.8 * rng.uniform(k, 0), 0.6 + 1.8 * rng.uniform(k, 1), 6.3 * rng.uniform(k, 2)};
-    s.look(pose);
-    bool shorter = false;
-    for (std::size_t i = 0; i < s.lidar.true_ranges().size(); ++i) {
-      // From inside the rectangle, the outline along the beam: where the reversed ray from far away enters.
-      const Vec2 d = unit_vector(-0.75 * math::kPi + 1.5 * math::kPi * static_cast<double>(i) / 1080.0);
-      const Vec2 mount = car.lidar_mount().position();
-      const double outline = 10.0 - ray_to_rectangle(mount + 10.0 * d, -d, self);
-      shorter = shorter || s.lidar.true_ranges()[i] < outline - 1e-9;
-    }
-    const bool overlap = overlaps(car.chassis(), pose, *place.map);
-    overlapping += overlap ? 1 : 0;
-    if (shorter) CHECK(overlap);
-    // The other way round only where the obstacle is ahead of the blind sector; a wall all along is always seen.
-  }
-  CHECK(overlapping > 20);
-}
-
-TEST_CASE("a ray to a rectangle: from within 0, past it none, along its edge its corner") {
-  const SeenCar box{{0.0, 2.0, 0.5}, {1.0, 0.0, 0.0}};
-  CHECK(ray_to_rectangle({2.0, 0.0}, {1.0, 0.0}, box) == 0.0);
-  CHECK(ray_to_rectangle({0.0, 0.0}, {1.0, 0.0}, box) == doctest::Approx(1.0));
-  CHECK(ray_to_rectangle({0.0, 0.5}, {1.0, 0.0}, box) == doctest::Approx(1.0));
-  CHECK(std::isinf(ray_to_rectangle({0.0, 0.51}, {1.0, 0.0}, box)));
-  CHECK(std::isinf(ray_to_rectangle({0.0, 0.0}, {-1.0, 0.0}, box)));
-  CHECK(ray_to_rectangle({2.0, 2.5}, {0.0, -1.0}, box) == doctest::Approx(2.0));
-}
 
 TEST_CASE("odometry reads the true speed, both ways, and the yaw rate of the commanded steering") {
   const CarParameters car = test_car();
@@ -364,7 +82,7 @@ TEST_CASE("odometry noise is relative to the speed, with a floor of 0.1 m/s, and
       errors.add(message.speed_mps - speed);
     }
     const double expected = 0.05 * std::max(std::abs(speed), 0.1);
-    CHECK(errors.deviation() == doctest::Approx(expected).epsilon(0.05));
+    CHECK(errors.deviation() == within(expected, 0.05));
     CHECK(std::abs(errors.mean()) < 0.08 * expected);
   }
   settings.speed_noise = 0.0;
@@ -390,9 +108,9 @@ TEST_CASE("the pose estimate errs by the stated deviations and knows its largest
     yaw.add(wrap_angle(estimate.yaw - truth.yaw));
     largest = std::max(largest, distance(estimate.position(), truth.position()));
   }
-  CHECK(x.deviation() == doctest::Approx(0.02).epsilon(0.05));
-  CHECK(y.deviation() == doctest::Approx(0.02).epsilon(0.05));
-  CHECK(yaw.deviation() == doctest::Approx(0.01).epsilon(0.05));
+  CHECK(x.deviation() == within(0.02, 0.05));
+  CHECK(y.deviation() == within(0.02, 0.05));
+  CHECK(yaw.deviation() == within(0.01, 0.05));
   CHECK(std::abs(x.mean()) < 0.0015);
   CHECK(std::abs(yaw.mean()) < 0.0008);
   CHECK(sensor.max_error_m() == doctest::Approx(largest));
@@ -402,35 +120,32 @@ TEST_CASE("the pose estimate errs by the stated deviations and knows its largest
   CHECK(yaw_of(message.orientation) == doctest::Approx(0.5));
 }
 
-TEST_CASE("a frozen localiser repeats its last estimate under new stamps") {
+TEST_CASE("a stalled localiser repeats its last estimate, under new stamps or its old one, and errs on as if nothing had been") {
   PoseSettings settings;
   settings.noise_xy_m = 0.02;
-  settings.frozen_from_s = 1.0;
-  PoseSensor sensor(settings, 1, "car0");
-  PoseEstimate message;
-  PoseEstimate last;
-  for (std::uint64_t k = 0; k < 80; ++k) {
-    message.stamp = Time{static_cast<std::int64_t>(k) * 25'000'000};
-    sensor.measure(k, {0.1 * static_cast<double>(k), 0.0, 0.0}, message);
-    if (k < 40 && k > 0) CHECK_FALSE(message.position == last.position);
-    if (k >= 40) CHECK(message.position == last.position);
-    last = message;
+  settings.drift_xy_m = 0.02;
+  for (const bool stale : {false, true}) {
+    PoseSensor sensor(settings, 1, "car0");
+    PoseSensor healthy(settings, 1, "car0");
+    PoseEstimate message;
+    PoseEstimate expected;
+    PoseEstimate last;
+    for (std::uint64_t k = 0; k < 120; ++k) {
+      const Pose2 truth{0.1 * static_cast<double>(k), 0.0, 0.0};
+      PoseFault fault;
+      (stale ? fault.stale : fault.frozen) = k >= 40 && k < 80;
+      message.stamp = expected.stamp = Time{static_cast<std::int64_t>(k) * 25'000'000};
+      sensor.measure(k, truth, message, fault);
+      healthy.measure(k, truth, expected);
+      if (k < 40 || k >= 80) {
+        CHECK(message.position == expected.position);
+        last = message;
+      } else {
+        CHECK(message.position == last.position);
+        CHECK((message.stamp == last.stamp) == stale);
+      }
+    }
   }
-}
-
-TEST_CASE("the deadman button is pressed, let go, or silent, as set") {
-  JoySettings settings;
-  settings.released_from_s = 1.0;
-  settings.silent_from_s = 2.0;
-  Joy joy = blank_joy(settings);
-  joy.stamp = Time{999'999'999};
-  measure_joy(settings, joy);
-  CHECK(joy.buttons.at(4) == 1);
-  joy.stamp = Time{1'000'000'000};
-  measure_joy(settings, joy);
-  CHECK(joy.buttons.at(4) == 0);
-  CHECK(joy_speaks(settings, Time{1'999'999'999}));
-  CHECK_FALSE(joy_speaks(settings, Time{2'000'000'000}));
 }
 
 TEST_CASE("the sensors of a car take every number from its profile, and errors switch off together") {
@@ -462,4 +177,232 @@ TEST_CASE("the sensors of a car take every number from its profile, and errors s
   CHECK(off.pose.latency_s == 0.0);
   CHECK(off.pose.noise_xy_m == 0.0);
   CHECK(off.pose.noise_yaw_rad == 0.0);
+}
+
+TEST_CASE("each sensor is off, nominal or worst by its own profile") {
+  CarParameters car = test_car();
+  car.lidar_grazing_dropout = 0.3;
+  car.lidar_mixed_pixel_rate = 0.1;
+  car.lidar_mount_error_m = 0.002;
+  car.lidar_mount_error_rad = 0.005;
+  car.pose_drift_xy_m = 0.02;
+  car.pose_drift_yaw_rad = 0.005;
+  car.pose_jump_rate_hz = 0.5;
+  car.pose_jump_m = 0.1;
+  car.odometry_delay_s = 0.01;
+  car.odometry_quantum_mps = 0.001;
+  car.imu_delay_s = 0.005;
+  car.imu_gyro_noise = 1e-3;
+  car.imu_accel_noise = 1e-2;
+  car.imu_gyro_bias_radps = car.imu_accel_bias_mps2 = car.imu_gyro_bias_walk = car.imu_accel_bias_walk = 0.01;
+  car.imu_gyro_scale_error = car.imu_accel_scale_error = 0.01;
+  const auto errors = [&](SensorProfile profile) {
+    const SensorSettings s = SensorSettings::of(car, SensorChoice::all(profile));
+    return std::vector<double>{s.lidar.latency_s,
+                               s.lidar.sweep ? 1.0 : 0.0,
+                               s.lidar.resolution_m,
+                               s.lidar.noise_std_m,
+                               s.lidar.dropout_rate,
+                               s.lidar.grazing_dropout,
+                               s.lidar.mixed_pixel_rate,
+                               s.lidar.mount_error_m,
+                               s.lidar.mount_error_rad,
+                               s.odometry.latency_s,
+                               s.odometry.speed_noise,
+                               s.odometry.quantum_mps,
+                               s.pose.latency_s,
+                               s.pose.noise_xy_m,
+                               s.pose.noise_yaw_rad,
+                               s.pose.drift_xy_m,
+                               s.pose.drift_yaw_rad,
+                               s.pose.jump_rate_hz * s.pose.jump_m,
+                               s.imu.latency_s,
+                               s.imu.gyro_noise,
+                               s.imu.gyro_bias_radps,
+                               s.imu.gyro_bias_walk,
+                               s.imu.gyro_scale_error,
+                               s.imu.accelerometer_noise,
+                               s.imu.accelerometer_bias_mps2,
+                               s.imu.accelerometer_bias_walk,
+                               s.imu.accelerometer_scale_error};
+  };
+  const auto off = errors(SensorProfile::kOff);
+  const auto nominal = errors(SensorProfile::kNominal);
+  const auto worst = errors(SensorProfile::kWorst);
+  for (std::size_t i = 0; i < off.size(); ++i) {
+    CAPTURE(i);
+    CHECK(off[i] == 0.0);
+    CHECK((nominal[i] > 0.0 || i == 1));  // only the worst scanner sweeps
+    CHECK((worst[i] > nominal[i] || i == 2));
+  }
+  SensorChoice mixed;
+  mixed.lidar = SensorProfile::kOff;
+  mixed.pose = SensorProfile::kWorst;
+  const SensorSettings s = SensorSettings::of(car, mixed);
+  CHECK(s.lidar.noise_std_m == 0.0);
+  CHECK(s.pose.noise_xy_m == doctest::Approx(0.06));
+  CHECK(s.odometry.speed_noise == 0.05);
+  CHECK(SensorSettings::of(car, SensorChoice::all(SensorProfile::kWorst)).lidar.blind[0].width_rad > 0.0);
+  CHECK(s.lidar.blind[0].width_rad == 0.0);
+}
+
+TEST_CASE("odometry comes in whole multiples of its unit") {
+  OdometrySettings settings;
+  settings.quantum_mps = 0.1;
+  OdometrySensor sensor(settings, test_car(), 1, "car0");
+  Odometry message;
+  for (const auto& [speed, expected] : {std::pair{1.04, 1.0}, {1.06, 1.1}, {-1.04, -1.0}, {0.04, 0.0}}) {
+    sensor.measure(0, speed, 0.0, message);
+    CHECK(message.speed_mps == doctest::Approx(expected));
+  }
+  settings.quantum_mps = 0.0;
+  OdometrySensor exact(settings, test_car(), 1, "car0");
+  exact.measure(0, 1.04, 0.0, message);
+  CHECK(message.speed_mps == 1.04);
+}
+
+TEST_CASE("odometry arrives its delay after its stamp") {
+  CarSetup car = setup("car0", {4, 3, 0}, nullptr, false);
+  car.sensors.odometry.latency_s = 0.013;
+  auto world = World::make(room(8, 6), {}, cars(std::move(car)));
+  REQUIRE(world);
+  run(*world, 0.1);
+  const Source<Odometry> odometry = world->observation(0).odometry;
+  REQUIRE(odometry.message != nullptr);
+  CHECK(odometry.arrival - odometry.message->stamp == Duration{13'000'000});
+}
+
+TEST_CASE("the lasting error of a pose has its deviation and is forgotten by 1/e in its time") {
+  PoseSettings settings;
+  settings.drift_xy_m = 0.05;
+  settings.drift_yaw_rad = 0.02;
+  settings.drift_time_s = 0.5;
+  PoseSensor sensor(settings, 1, "car0");
+  std::vector<double> x;
+  Moments yaw;
+  PoseEstimate message;
+  for (std::uint64_t k = 0; k < 40000; ++k) {
+    sensor.measure(k, {}, message);
+    x.push_back(message.position.x);
+    yaw.add(yaw_of(message.orientation));
+  }
+  Moments all;
+  Moments lagged;
+  for (std::size_t k = 20; k < x.size(); ++k) {
+    all.add(x[k]);
+    lagged.add(x[k] * x[k - 20] / (0.05 * 0.05));
+  }
+  // 40000 samples of 25 ms are about 1000 independent ones.
+  CHECK(all.deviation() == within(0.05, 0.08));
+  CHECK(yaw.deviation() == within(0.02, 0.08));
+  CHECK(lagged.mean() == within(std::exp(-1.0), 0.2));
+  settings.drift_xy_m = settings.drift_yaw_rad = 0.0;
+  PoseSensor exact(settings, 1, "car0");
+  exact.measure(9, {}, message);
+  CHECK(message.position == Vec2{});
+}
+
+TEST_CASE("corrections of the localiser come at their rate, move the estimate by their size and last until the next one") {
+  PoseSettings settings;
+  settings.jump_rate_hz = 0.8;
+  settings.jump_m = 0.12;
+  PoseSensor sensor(settings, 1, "car0");
+  PoseEstimate message;
+  Vec2 before;
+  int jumps = 0;
+  for (std::uint64_t k = 0; k < 40000; ++k) {
+    sensor.measure(k, {}, message);
+    if (message.position == before) continue;
+    ++jumps;
+    CHECK(norm(message.position) == doctest::Approx(0.12));
+    before = message.position;
+  }
+  CHECK(std::abs(jumps - 800) < 90);  // three standard deviations of a Poisson count
+  settings.jump_rate_hz = 0.0;
+  PoseSensor steady_one(settings, 1, "car0");
+  for (std::uint64_t k = 0; k < 1000; ++k) steady_one.measure(k, {}, message);
+  CHECK(message.position == Vec2{});
+}
+
+TEST_CASE("an IMU at rest reads gravity, and in a steady turn the yaw rate and the centripetal force") {
+  CarSetup car = setup("car0", {10, 8, 0}, steady(0.2, 1.5), false);
+  auto world = World::make(room(20, 20), {}, cars(std::move(car)));
+  REQUIRE(world);
+  world->step();
+  run(*world, 0.01);
+  const Source<Imu> first = world->observation(0).imu;
+  REQUIRE(first.message != nullptr);
+  CHECK(first.message->linear_acceleration_mps2[2] == doctest::Approx(9.81));
+  CHECK(std::abs(first.message->angular_velocity_radps[2]) < 0.05);
+  run(*world, 4.0);
+  const Imu imu = *world->observation(0).imu.message;
+  const CarState& state = world->car(0);
+  CHECK(imu.angular_velocity_radps[2] == within(state.yaw_rate_radps, 0.01));
+  CHECK(imu.linear_acceleration_mps2[1] == within(state.velocity_mps.x * state.yaw_rate_radps, 0.02));
+  CHECK(std::abs(imu.linear_acceleration_mps2[0] + state.velocity_mps.y * state.yaw_rate_radps) < 0.05);
+  CHECK(world->observation(0).imu.sequence >= 400);
+}
+
+TEST_CASE("IMU noise, bias, its walk and the scale error are as stated, each gone when switched off") {
+  const ImuTruth truth{{0.0, 0.0, 2.0}, {1.0, 0.0, 9.81}};
+  Imu message;
+  ImuSettings settings;
+  {
+    ImuSensor exact(settings, 1, "car0");
+    exact.measure(3, truth, message);
+    CHECK(message.angular_velocity_radps == truth.angular_velocity_radps);
+    CHECK(message.linear_acceleration_mps2 == truth.specific_force_mps2);
+  }
+  settings.gyro_noise = 0.01;
+  settings.accelerometer_noise = 0.03;
+  {
+    ImuSensor sensor(settings, 1, "car0");
+    Moments gyro;
+    Moments accelerometer;
+    for (std::uint64_t k = 0; k < 5000; ++k) {
+      sensor.measure(k, truth, message);
+      gyro.add(message.angular_velocity_radps[2] - 2.0);
+      accelerometer.add(message.linear_acceleration_mps2[0] - 1.0);
+    }
+    CHECK(gyro.deviation() == within(0.01 * std::sqrt(50.0), 0.05));
+    CHECK(accelerometer.deviation() == within(0.03 * std::sqrt(50.0), 0.05));
+    CHECK(std::abs(gyro.mean()) < 0.005);
+  }
+  settings = {};
+  settings.gyro_bias_radps = 0.02;
+  settings.accelerometer_bias_mps2 = 0.5;
+  settings.gyro_bias_walk = 0.01;
+  settings.accelerometer_bias_walk = 0.02;
+  Moments bias;
+  Moments bias_a;
+  Moments walked;
+  Moments walked_a;
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    ImuSensor sensor(settings, seed, "car0");
+    sensor.measure(0, truth, message);
+    const double b = message.angular_velocity_radps[0];
+    const double a = message.linear_acceleration_mps2[1];
+    bias.add(b);
+    bias_a.add(a);
+    for (std::uint64_t k = 1; k <= 400; ++k) sensor.measure(k, truth, message);
+    walked.add(message.angular_velocity_radps[0] - b);
+    walked_a.add(message.linear_acceleration_mps2[1] - a);
+  }
+  CHECK(bias.deviation() == within(0.02, 0.1));
+  CHECK(bias_a.deviation() == within(0.5, 0.1));
+  CHECK(walked.deviation() == within(0.01 * 2.0, 0.1));
+  CHECK(walked_a.deviation() == within(0.02 * 2.0, 0.1));
+  settings = {};
+  settings.gyro_scale_error = 0.03;
+  settings.accelerometer_scale_error = 0.02;
+  Moments scale;
+  Moments scale_a;
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    ImuSensor sensor(settings, seed, "car0");
+    sensor.measure(0, truth, message);
+    scale.add(message.angular_velocity_radps[2] / 2.0);
+    scale_a.add(message.linear_acceleration_mps2[2] / 9.81);
+  }
+  CHECK(scale.deviation() == within(0.03, 0.1));
+  CHECK(scale_a.deviation() == within(0.02, 0.1));
 }

@@ -36,6 +36,22 @@ void add(Hash& trace, const Joy& joy) {
   for (const int button : joy.buttons) trace.add(std::int64_t{button});
 }
 
+void add(Hash& trace, const Imu& imu) {
+  trace.add(imu.stamp.ns);
+  for (const double value : imu.angular_velocity_radps) trace.add(value);
+  for (const double value : imu.linear_acceleration_mps2) trace.add(value);
+}
+
+// Marks a stop of the driver in the trace, where commands have their time.
+constexpr std::uint64_t kDriverTimeout = 0x74696d656f7574ULL;
+
+/// The instant at which the last sample before `start` arrives.
+template <class Message>
+Time last_arrival_before(const Channel<Message>& channel, Time start) {
+  if (start.ns <= 0) return {};
+  return Time{(start.ns - 1) / channel.period().ns * channel.period().ns} + channel.latency();
+}
+
 Command stop_command() {
   Command stop;
   stop.reason = Reason::kSteeringLawFailed;
@@ -45,13 +61,20 @@ Command stop_command() {
 
 }  // namespace
 
-SimCar::SimCar(CarSetup setup, plant::Plant plant, const Place& place, std::uint64_t seed)
+SimCar::SimCar(CarSetup setup, plant::Plant plant, const Place& place, const WorldSettings& settings, double surface_friction)
     : setup_(std::move(setup)),
       chassis_(setup_.parameters.chassis()),
       plant_(std::move(plant)),
-      lidar_(place.rays, setup_.sensors.lidar, setup_.parameters.lidar_mount(), seed, setup_.name),
-      odometry_(setup_.sensors.odometry, setup_.parameters, seed, setup_.name),
-      pose_(setup_.sensors.pose, seed, setup_.name) {
+      lidar_(place.rays, setup_.sensors.lidar, setup_.parameters.lidar_mount(), static_cast<std::uint64_t>(settings.seed), setup_.name),
+      odometry_(setup_.sensors.odometry, setup_.parameters, static_cast<std::uint64_t>(settings.seed), setup_.name),
+      pose_(setup_.sensors.pose, static_cast<std::uint64_t>(settings.seed), setup_.name),
+      imu_(setup_.sensors.imu, static_cast<std::uint64_t>(settings.seed), setup_.name),
+      command_timeout_(from_seconds(settings.command_timeout_s)),
+      surface_friction_(surface_friction) {
+  // A scan arrives after its last beam, which the step that it leaves in measures.
+  const std::int64_t step = from_seconds(settings.step_s).ns;
+  const std::int64_t sweep = (setup_.sensors.lidar.sweep_time().ns + step - 1) / step * step;
+  if (from_seconds(setup_.sensors.lidar.latency_s).ns < sweep) setup_.sensors.lidar.latency_s = Duration{sweep}.seconds();
   if (place.line) laps_.emplace(*place.line);
 }
 
@@ -68,6 +91,14 @@ void SimCar::reset() {
   odometries_.reset(from_seconds(sensors.odometry.period_s), from_seconds(sensors.odometry.latency_s), {});
   poses_.reset(from_seconds(sensors.pose.period_s), from_seconds(sensors.pose.latency_s), {});
   joys_.reset(from_seconds(sensors.joy.period_s), from_seconds(sensors.joy.latency_s), blank_joy(sensors.joy));
+  imus_.reset(from_seconds(sensors.imu.period_s), from_seconds(sensors.imu.latency_s), {});
+  imu_.reset();
+  heard_ = false;
+  heard_at_ = {};
+  steering_heard_rad_ = 0.0;
+  effects_ = {};
+  acceleration_map_mps2_ = {};
+  state_.driven_speed_mps = setup_.start_speed_mps;
   next_tick_ = {};
   scan_arrived_ = false;
   if (setup_.controller) {
@@ -82,25 +113,78 @@ void SimCar::reset() {
 
 void SimCar::look(Time now, std::span<const SeenCar> others) {
   const SensorSettings& sensors = setup_.sensors;
-  if (sensors.lidar.enabled && scans_.due(now)) {
-    lidar_.measure(scans_.sample(now), state_.T_map_base, others, scans_.push(now));
+  if (sensors.lidar.enabled && scans_.due(now) && !effects_.scan_lost) {
+    LaserScan& scan = scans_.push(now);
+    if (sensors.lidar.sweep) {
+      lidar_.begin_sweep(scans_.sample(now), scan);
+    } else {
+      lidar_.measure(scans_.sample(now), state_.T_map_base, others, scan);
+    }
     state_.dropped_beams = lidar_.dropped_beams();
   }
   if (sensors.odometry.enabled && odometries_.due(now)) {
     const double speed = sensors.odometry.wheel_slip ? plant_.wheel_speed_mps() : state_.velocity_mps.x;
-    odometry_.measure(odometries_.sample(now), speed, static_cast<double>(state_.command.steering_angle_rad), odometries_.push(now));
+    Odometry message;
+    message.stamp = now;
+    odometry_.measure(odometries_.sample(now), speed, static_cast<double>(state_.command.steering_angle_rad), message);
+    if (!effects_.odometry_lost) odometries_.push(now) = message;
   }
   if (sensors.pose.enabled && poses_.due(now)) {
-    pose_.measure(poses_.sample(now), state_.T_map_base, poses_.push(now));
+    PoseEstimate message;
+    message.stamp = now;
+    pose_.measure(poses_.sample(now), state_.T_map_base, message, effects_.pose);
+    if (!effects_.pose_lost) poses_.push(now) = message;
     state_.max_pose_error_m = pose_.max_error_m();
   }
-  if (sensors.joy.enabled && joys_.due(now) && joy_speaks(sensors.joy, now)) measure_joy(sensors.joy, joys_.push(now));
+  if (sensors.joy.enabled && joys_.due(now) && !effects_.joy_lost) press(sensors.joy, !effects_.deadman_released, joys_.push(now));
+  if (sensors.imu.enabled && imus_.due(now)) imu_.measure(imus_.sample(now), imu_truth(), imus_.push(now));
+}
+
+ImuTruth SimCar::imu_truth() const {
+  const Vec2 force = rotate(-state_.T_map_base.yaw, acceleration_map_mps2_);
+  return {{0.0, 0.0, state_.yaw_rate_radps}, {force.x, force.y, plant::kGravity}};
+}
+
+void SimCar::sweep(Time from, Duration step, std::span<const SeenMotion> others) {
+  if (!lidar_.sweeping()) return;
+  lidar_.sweep(from, step, motion_, others);
+  state_.dropped_beams = lidar_.dropped_beams();
+}
+
+void SimCar::suffer(const FaultEffects& effects) {
+  const FaultEffects before = effects_;
+  effects_ = effects;
+  lidar_.cover(effects.blind);
+  plant_.hold_steering(effects.servo_stuck);
+  if (effects.voltage_share != before.voltage_share) plant_.set_battery(effects.voltage_share);
+  if (effects.friction_share != before.friction_share) plant_.set_surface_friction(effects.friction_share * surface_friction_);
+}
+
+Time SimCar::last_good(FaultKind kind, Time start) const {
+  switch (kind) {
+    case FaultKind::kPoseFrozen:
+    case FaultKind::kPoseStale:
+    case FaultKind::kPoseLoss:
+      return last_arrival_before(poses_, start);
+    case FaultKind::kScanLoss:
+      return last_arrival_before(scans_, start);
+    case FaultKind::kOdometryLoss:
+      return last_arrival_before(odometries_, start);
+    case FaultKind::kJoyLoss:
+      return last_arrival_before(joys_, start);
+    case FaultKind::kDeadmanReleased:
+      return last_arrival_before(joys_, start) + joys_.period();
+    case FaultKind::kCommandLoss:
+      return heard_at_;
+    default:
+      return start;
+  }
 }
 
 Time SimCar::next_event() const {
   const bool runs = setup_.controller && period_ && state_.failure == Failure::kNone;
-  return std::min(
-      {scans_.next_arrival(), odometries_.next_arrival(), poses_.next_arrival(), joys_.next_arrival(), runs ? next_tick_ : kNever});
+  return std::min({scans_.next_arrival(), odometries_.next_arrival(), poses_.next_arrival(), joys_.next_arrival(), imus_.next_arrival(),
+                   runs ? next_tick_ : kNever, waiting() ? heard_at_ + command_timeout_ : kNever});
 }
 
 // Whether something was delivered.
@@ -119,13 +203,14 @@ void SimCar::deliver(Time now, Hash& trace) {
   deliver_due(joys_, now, trace);
   deliver_due(odometries_, now, trace);
   deliver_due(poses_, now, trace);
+  deliver_due(imus_, now, trace);
   if (deliver_due(scans_, now, trace)) scan_arrived_ = true;
 }
 
 void SimCar::decide(Time now, Hash& trace) {
   const bool due = period_ ? next_tick_ <= now : scan_arrived_;
   scan_arrived_ = false;
-  if (!due || !setup_.controller || state_.failure != Failure::kNone) return;
+  if (!due || !setup_.controller || state_.failure != Failure::kNone) return watch(now, trace);
   if (period_) next_tick_ = now + *period_;
   const Observation seen = observation(now);
   const Command command = setup_.controller->update(seen);
@@ -137,6 +222,22 @@ void SimCar::decide(Time now, Hash& trace) {
     fail(Failure::kCommandNotFinite, now);
     send(now, stop_command(), trace);
   }
+  watch(now, trace);
+}
+
+// The driver of motor and servo: without a fresh command it commands zero speed, and leaves the servo where it is.
+void SimCar::watch(Time now, Hash& trace) {
+  if (!waiting() || now < heard_at_ + command_timeout_) return;
+  state_.command_timed_out = true;
+  trace.add(now.ns);
+  trace.add(kDriverTimeout);
+  drive(now, steering_heard_rad_, 0.0);
+}
+
+void SimCar::drive(Time now, double steering_rad, double speed_mps) {
+  if (speed_mps != state_.driven_speed_mps) state_.driven_since = now;
+  state_.driven_speed_mps = speed_mps;
+  if (plant_.command(steering_rad, speed_mps, now) != plant::CommandStatus::kAccepted) fail(Failure::kTooManyCommands, now);
 }
 
 void SimCar::send(Time now, const Command& command, Hash& trace) {
@@ -148,9 +249,12 @@ void SimCar::send(Time now, const Command& command, Hash& trace) {
   trace.add(std::uint64_t{static_cast<std::uint8_t>(command.reason)} | (std::uint64_t{static_cast<std::uint8_t>(command.layer)} << 8));
   trace.add(std::int64_t{command.beam});
   trace.add(command.ttc_s);
-  if (state_.stopped) return;
-  const auto status = plant_.command(static_cast<double>(command.steering_angle_rad), static_cast<double>(command.speed_mps), now);
-  if (status != plant::CommandStatus::kAccepted) fail(Failure::kTooManyCommands, now);
+  if (state_.stopped || effects_.command_lost) return;
+  heard_ = true;
+  heard_at_ = now;
+  state_.command_timed_out = false;
+  steering_heard_rad_ = static_cast<double>(command.steering_angle_rad);
+  drive(now, steering_heard_rad_, static_cast<double>(command.speed_mps));
 }
 
 void SimCar::fail(Failure failure, Time now) {
@@ -162,11 +266,15 @@ void SimCar::fail(Failure failure, Time now) {
 
 void SimCar::move(Time from, Duration step) {
   motion_.from = state_.T_map_base;
+  acceleration_map_mps2_ = {};
   if (!state_.stopped) {
+    const Vec2 before = plant_.base_velocity_map();
     plant_.step(from, step);
+    acceleration_map_mps2_ = (1.0 / step.seconds()) * (plant_.base_velocity_map() - before);
     if (!plant_.finite()) {
       fail(Failure::kMotionNotFinite, from + step);
       plant_.reset(motion_.from, 0.0);
+      acceleration_map_mps2_ = {};
       state_.stopped = true;
     }
     refresh();
@@ -209,6 +317,7 @@ Observation SimCar::observation(Time now) const {
   obs.odometry = odometries_.source();
   obs.pose = poses_.source();
   obs.joy = joys_.source();
+  obs.imu = imus_.source();
   return obs;
 }
 

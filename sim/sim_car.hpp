@@ -12,6 +12,7 @@
 #include "plant/plant.hpp"
 #include "sim/channel.hpp"
 #include "sim/contact.hpp"
+#include "sim/faults.hpp"
 #include "sim/laps.hpp"
 #include "sim/sensors.hpp"
 #include "sim/world.hpp"
@@ -21,7 +22,7 @@ namespace pitwall::sim {
 /// A car that the World steps in the order of world.hpp; after reset nothing allocates.
 class SimCar {
  public:
-  SimCar(CarSetup setup, plant::Plant plant, const Place& place, std::uint64_t seed);
+  SimCar(CarSetup setup, plant::Plant plant, const Place& place, const WorldSettings& settings, double surface_friction);
 
   void reset();
   /// Who is told of arrivals and decisions, under that number; null: nobody.
@@ -30,9 +31,14 @@ class SimCar {
     index_ = index;
   }
 
+  /// What is wrong from now on.
+  void suffer(const FaultEffects& effects);
+
   /// Measures with every sensor that is due at `now`.
   void look(Time now, std::span<const SeenCar> others);
-  /// The next instant at which a message arrives or the controller runs by its own rate.
+  /// Measures with the scanner's beams that leave during the step that motion() made.
+  void sweep(Time from, Duration step, std::span<const SeenMotion> others);
+  /// The next instant at which a message arrives, the controller runs by its own rate, or the driver gives up waiting.
   [[nodiscard]] Time next_event() const;
   /// Delivers what arrives at `now`.
   void deliver(Time now, Hash& trace);
@@ -50,6 +56,9 @@ class SimCar {
   [[nodiscard]] Observation observation(Time now) const;
   [[nodiscard]] const Motion& motion() const { return motion_; }
   [[nodiscard]] SeenCar seen() const { return {chassis_, state_.T_map_base}; }
+  [[nodiscard]] bool sweeping() const { return lidar_.sweeping(); }
+  /// When the last input arrives that a fault of that kind, beginning at `start`, does not touch.
+  [[nodiscard]] Time last_good(FaultKind kind, Time start) const;
 
   [[nodiscard]] const CarSetup& setup() const { return setup_; }
   [[nodiscard]] const BodyRectangle& chassis() const { return chassis_; }
@@ -65,6 +74,10 @@ class SimCar {
   bool deliver_due(Channel<Message>& channel, Time now, Hash& trace);
   void fail(Failure failure, Time now);
   void send(Time now, const Command& command, Hash& trace);
+  void watch(Time now, Hash& trace);
+  void drive(Time now, double steering_rad, double speed_mps);
+  [[nodiscard]] bool waiting() const { return heard_ && !state_.command_timed_out && command_timeout_.ns > 0 && !state_.stopped; }
+  [[nodiscard]] ImuTruth imu_truth() const;
 
   CarSetup setup_;
   BodyRectangle chassis_;
@@ -72,16 +85,26 @@ class SimCar {
   Lidar lidar_;
   OdometrySensor odometry_;
   PoseSensor pose_;
+  ImuSensor imu_;
   Channel<LaserScan> scans_;
   Channel<Odometry> odometries_;
   Channel<PoseEstimate> poses_;
   Channel<Joy> joys_;
+  Channel<Imu> imus_;
   std::optional<LapCounter> laps_;
   std::optional<Duration> period_;
   Time next_tick_;
   bool scan_arrived_ = false;
   Motion motion_;
   CarState state_;
+  // The driver of motor and servo.
+  Duration command_timeout_;
+  bool heard_ = false;
+  Time heard_at_;
+  double steering_heard_rad_ = 0.0;
+  FaultEffects effects_;
+  double surface_friction_;
+  Vec2 acceleration_map_mps2_;  // of base_link over the last step
   RunObserver* observer_ = nullptr;
   std::size_t index_ = 0;
 };

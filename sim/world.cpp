@@ -12,87 +12,12 @@
 #include "sim/contact.hpp"
 #include "sim/response.hpp"
 #include "sim/sim_car.hpp"
+#include "sim/world_checks.hpp"
 
 namespace pitwall::sim {
 namespace {
 
 constexpr std::size_t kContactsKept = 1024;
-
-std::string text(const Pose2& pose) {
-  return "(" + format_number(pose.x, 6) + ", " + format_number(pose.y, 6) + ", " + format_number(pose.yaw, 6) + " rad)";
-}
-
-Status check_period(const std::string& car, const std::string& key, double period_s, const WorldSettings& settings) {
-  const std::int64_t period = from_seconds(period_s).ns;
-  const std::int64_t step = from_seconds(settings.step_s).ns;
-  if (period % step == 0) return {};
-  return Error{car + ": " + key + " = " + format_exact(period_s) +
-               ": must be a multiple of the physics step, step_s = " + format_exact(settings.step_s)};
-}
-
-Status check_sensors(const CarSetup& car, const WorldSettings& settings) {
-  if (const Status status = check_fields(car.name + ": sensors", car.sensors); !status) return status;
-  const std::array<std::pair<const char*, double>, 4> periods{{{"sensors.lidar.period_s", car.sensors.lidar.period_s},
-                                                               {"sensors.odometry.period_s", car.sensors.odometry.period_s},
-                                                               {"sensors.pose.period_s", car.sensors.pose.period_s},
-                                                               {"sensors.joy.period_s", car.sensors.joy.period_s}}};
-  for (const auto& [key, period_s] : periods) {
-    if (const Status status = check_period(car.name, key, period_s, settings); !status) return status;
-  }
-  if (car.sensors.lidar.range_min_m >= car.sensors.lidar.range_max_m) {
-    return Error{car.name + ": sensors.lidar.range_min_m = " + format_exact(car.sensors.lidar.range_min_m) +
-                 ": must be below range_max_m = " + format_exact(car.sensors.lidar.range_max_m)};
-  }
-  return {};
-}
-
-Status check_controller(const CarSetup& car) {
-  if (!car.controller) return {};
-  const Trigger trigger = car.controller->trigger();
-  const std::string who = car.name + ": controller '" + std::string(car.controller->name()) + "'";
-  if (trigger.period && trigger.period->ns < 100'000) {
-    return Error{who + ": period " + format_exact(trigger.period->seconds()) + " s; allowed: 0.0001 s or more"};
-  }
-  if (!trigger.period && !car.sensors.lidar.enabled) return Error{who + " runs on scans, but sensors.lidar.enabled is false"};
-  return {};
-}
-
-Status check_start(const CarSetup& car, const Place& place) {
-  const Pose2& start = car.start;
-  if (!std::isfinite(start.x) || !std::isfinite(start.y) || !std::isfinite(start.yaw))
-    return Error{car.name + ": start " + text(start) + " is not finite"};
-  if (!std::isfinite(car.start_speed_mps))
-    return Error{car.name + ": start_speed_mps = " + format_exact(car.start_speed_mps) + " is not finite"};
-  const BodyRectangle chassis = car.parameters.chassis();
-  if (!inside(chassis, start, *place.map)) {
-    return Error{car.name + ": start " + text(start) + " is outside the map of " +
-                 format_number(place.map->width() * place.map->resolution_m(), 5) + " x " +
-                 format_number(place.map->height() * place.map->resolution_m(), 5) + " m with its corner at " + text(place.map->origin())};
-  }
-  if (overlaps(chassis, start, *place.map)) return Error{car.name + ": start " + text(start) + " is in a wall"};
-  return {};
-}
-
-Status check_pairs(const std::vector<CarSetup>& cars) {
-  for (std::size_t i = 0; i < cars.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (cars[i].name == cars[j].name) {
-        return Error{"cars " + std::to_string(j) + " and " + std::to_string(i) + " are both named '" + cars[i].name +
-                     "'; names must differ"};
-      }
-      if (overlaps(cars[i].parameters.chassis(), cars[i].start, cars[j].parameters.chassis(), cars[j].start)) {
-        return Error{cars[i].name + ": start " + text(cars[i].start) + " is in " + cars[j].name + " at " + text(cars[j].start)};
-      }
-    }
-  }
-  return {};
-}
-
-Status check_place(const Place& place) {
-  if (!place.map || !place.rays || !place.distance) return Error{"world: no map"};
-  PITWALL_CHECK(&place.rays->map() == place.map.get());
-  return place.line ? check_lap_line(*place.line) : Status{};
-}
 
 }  // namespace
 
@@ -100,18 +25,21 @@ void WorldSettings::fields(FieldVisitor& f) {
   f.number("step_s", step_s, {"s", 1e-4, 0.1, "physics step"});
   f.integer("seed", seed, {"", 0, 9.0e15, "of every noise stream"});
   f.enumeration("on_contact", on_contact, kContactPolicyNames, "what a contact does to a car");
+  f.number("command_timeout_s", command_timeout_s,
+           {"s", 0.0, 10.0, "without a command for so long a car's driver commands zero speed; 0: never"});
   f.number("surface_friction", surface_friction, {"", 0.0, 3.0, "of the floor; 0: the one each car was calibrated on"});
 }
 
 class World::Impl {
  public:
-  Impl(Place place, const WorldSettings& settings) : place_(std::move(place)), settings_(settings), step_(from_seconds(settings.step_s)) {}
+  Impl(Place place, const WorldSettings& settings, Surroundings surroundings)
+      : place_(std::move(place)), settings_(settings), step_(from_seconds(settings.step_s)), surroundings_(std::move(surroundings)) {}
 
   Status add(CarSetup setup) {
     const double friction = settings_.surface_friction > 0.0 ? settings_.surface_friction : setup.parameters.surface_friction;
     auto plant = plant::Plant::make(setup.parameters, setup.plant, friction);
     if (!plant) return Error{setup.name + ": " + plant.error().message};
-    cars_.push_back(std::make_unique<SimCar>(std::move(setup), std::move(*plant), place_, static_cast<std::uint64_t>(settings_.seed)));
+    cars_.push_back(std::make_unique<SimCar>(std::move(setup), std::move(*plant), place_, settings_, friction));
     return {};
   }
 
@@ -123,11 +51,18 @@ class World::Impl {
     contacts_.reserve(kContactsKept);
     lost_contacts_ = 0;
     begun_.clear();
-    begun_.reserve(n * (n + 2));
-    touching_.assign(n * (n + 1), 0);
+    const std::size_t m = surroundings_.obstacles.size();
+    begun_.reserve(n * (n + m + 2));
+    touching_.assign(n * partners(), 0);
+    records_.assign(surroundings_.faults.size(), {});
+    effects_.assign(n, {});
+    obstacle_motion_.resize(m);
+    for (std::size_t k = 0; k < m; ++k) obstacle_motion_[k] = {surroundings_.obstacles[k].at({}), surroundings_.obstacles[k].at({})};
+    obstacle_touched_.assign(m, 0);
     first_touch_.assign(n, 2.0);
-    others_.reserve(n);
-    colliding_.reserve(n);
+    others_.reserve(n + m);
+    moving_.reserve(n + m);
+    colliding_.reserve(n + m);
     colliding_index_.reserve(n);
     for (auto& car : cars_) car->reset();
   }
@@ -138,13 +73,60 @@ class World::Impl {
 
   void step() {
     const Time to = now_ + step_;
+    if (!surroundings_.faults.empty()) upset(to);
     look();
     decide(to);
     for (auto& car : cars_) car->move(now_, step_);
+    for (std::size_t k = 0; k < obstacle_motion_.size(); ++k)
+      obstacle_motion_[k] = {obstacle_motion_[k].to, surroundings_.obstacles[k].at(to)};
+    sweep();
     touch();
     trace_.add(to.ns);
     for (auto& car : cars_) car->count(to, trace_);
     now_ = to;
+  }
+
+  // Faults that act on [now, to).
+  void upset(Time to) {
+    std::fill(effects_.begin(), effects_.end(), FaultEffects{});
+    for (std::size_t k = 0; k < records_.size(); ++k) {
+      const Fault& fault = surroundings_.faults[k];
+      FaultRecord& record = records_[k];
+      if (!fault.acts_at(now_)) {
+        record.over = record.over || now_ >= fault.end();
+        continue;
+      }
+      bool acts = fault.kind != FaultKind::kSlipperyPatch;
+      for (std::size_t i = 0; i < cars_.size(); ++i) {
+        if (fault.kind != FaultKind::kSlipperyPatch && i != fault.car) continue;
+        const CarParameters& car = cars_[i]->setup().parameters;
+        const Vec2 middle = cars_[i]->state().T_map_base * Vec2{0.5 * car.wheelbase_m, 0.0};
+        effects_[i].add(fault, middle);
+        if (i == fault.car && distance(middle, fault.place) <= fault.radius_m) acts = true;
+      }
+      if (!acts) continue;
+      if (!record.begun) {
+        record.begun = true;
+        record.began = now_;
+        record.last_good = cars_[fault.car]->last_good(fault.kind, fault.start());
+      }
+      record.ended = to;
+      trace_.add(std::uint64_t{k} + 1);
+      trace_.add(fault.size);
+    }
+    for (std::size_t i = 0; i < cars_.size(); ++i) cars_[i]->suffer(effects_[i]);
+  }
+
+  void sweep() {
+    for (std::size_t i = 0; i < cars_.size(); ++i) {
+      if (!cars_[i]->sweeping()) continue;
+      moving_.clear();
+      for (std::size_t j = 0; j < cars_.size(); ++j) {
+        if (j != i) moving_.push_back({cars_[j]->chassis(), cars_[j]->motion()});
+      }
+      for (std::size_t k = 0; k < obstacle_motion_.size(); ++k) moving_.push_back({surroundings_.obstacles[k].body(), obstacle_motion_[k]});
+      cars_[i]->sweep(now_, step_, moving_);
+    }
   }
 
   void look() {
@@ -153,6 +135,8 @@ class World::Impl {
       for (std::size_t j = 0; j < cars_.size(); ++j) {
         if (j != i) others_.push_back(cars_[j]->seen());
       }
+      for (std::size_t k = 0; k < obstacle_motion_.size(); ++k)
+        others_.push_back({surroundings_.obstacles[k].body(), obstacle_motion_[k].to});
       cars_[i]->look(now_, others_);
     }
   }
@@ -171,10 +155,12 @@ class World::Impl {
     const std::size_t n = cars_.size();
     begun_.clear();
     std::fill(first_touch_.begin(), first_touch_.end(), 2.0);
+    std::fill(obstacle_touched_.begin(), obstacle_touched_.end(), std::uint8_t{0});
     for (auto& car : cars_) car->state().touching = false;
     for (std::size_t i = 0; i < n; ++i) {
       touch_wall(i);
       for (std::size_t j = 0; j < i; ++j) touch_pair(i, j);
+      for (std::size_t k = 0; k < obstacle_motion_.size(); ++k) touch_obstacle(i, k);
     }
     for (std::size_t i = 0; i < n; ++i) {
       CarState& state = cars_[i]->state();
@@ -196,17 +182,34 @@ class World::Impl {
   void touch_wall(std::size_t i) {
     const SimCar& car = *cars_[i];
     const auto touch = first_wall_touch(car.chassis(), car.motion(), step_, *place_.map, *place_.distance);
-    note(i, kWall, i * (cars_.size() + 1) + cars_.size(), touch);
+    note(i, kWall, i * partners() + cars_.size(), touch);
   }
 
   void touch_pair(std::size_t i, std::size_t j) {
     const SimCar& a = *cars_[i];
     const SimCar& b = *cars_[j];
     auto touch = first_car_touch(a.chassis(), a.motion(), b.chassis(), b.motion(), step_);
-    note(i, static_cast<int>(j), i * (cars_.size() + 1) + j, touch);
+    note(i, static_cast<int>(j), i * partners() + j, touch);
     if (touch) touch->normal = -touch->normal;
-    note(j, static_cast<int>(i), j * (cars_.size() + 1) + i, touch);
+    note(j, static_cast<int>(i), j * partners() + i, touch);
   }
+
+  void touch_obstacle(std::size_t i, std::size_t k) {
+    const SimCar& car = *cars_[i];
+    const Obstacle& obstacle = surroundings_.obstacles[k];
+    const BodyRectangle body = obstacle.body();
+    // Circles about both over the step: cheap, and it settles nearly all of them.
+    const double reach = norm({std::max(-car.chassis().rear_m, car.chassis().front_m), car.chassis().half_width_m}) +
+                         norm({body.front_m, body.half_width_m}) + distance(car.motion().from.position(), car.motion().to.position()) +
+                         distance(obstacle_motion_[k].from.position(), obstacle_motion_[k].to.position());
+    std::optional<Touch> touch;
+    if (distance(car.motion().from.position(), obstacle_motion_[k].from.position()) <= reach)
+      touch = first_car_touch(car.chassis(), car.motion(), body, obstacle_motion_[k], step_);
+    if (touch) obstacle_touched_[k] = 1;
+    note(i, kFirstObstacle - static_cast<int>(k), i * partners() + cars_.size() + 1 + k, touch);
+  }
+
+  [[nodiscard]] std::size_t partners() const { return cars_.size() + 1 + surroundings_.obstacles.size(); }
 
   // One event per car and partner until they part.
   void note(std::size_t i, int partner, std::size_t pair, const std::optional<Touch>& touch) {
@@ -278,8 +281,18 @@ class World::Impl {
       c.yaw_rate_radps = car.state().yaw_rate_radps;
       colliding_.push_back(c);
     }
+    for (std::size_t k = 0; k < obstacle_motion_.size(); ++k) {
+      if (obstacle_touched_[k] == 0) continue;
+      CollidingCar c;
+      c.chassis = surroundings_.obstacles[k].body();
+      c.mass_kg = 1.0;
+      c.yaw_inertia_kgm2 = 1.0;
+      c.movable = false;
+      c.T_map_base = obstacle_motion_[k].to;
+      colliding_.push_back(c);
+    }
     collide(colliding_, *place_.map, from_seconds((1.0 - from) * step_.seconds()));
-    for (std::size_t k = 0; k < colliding_.size(); ++k) {
+    for (std::size_t k = 0; k < colliding_index_.size(); ++k) {
       if (!colliding_[k].movable) continue;
       SimCar& car = *cars_[colliding_index_[k]];
       const CollidingCar& c = colliding_[k];
@@ -291,31 +304,29 @@ class World::Impl {
   Place place_;
   WorldSettings settings_;
   Duration step_;
+  Surroundings surroundings_;
   Time now_;
   std::vector<std::unique_ptr<SimCar>> cars_;
+  std::vector<Motion> obstacle_motion_;  // of the last step
+  std::vector<FaultRecord> records_;
+  std::vector<FaultEffects> effects_;
   Hash trace_;
   std::vector<ContactEvent> contacts_;
   std::size_t lost_contacts_ = 0;
   // Of the step under way.
   std::vector<SeenCar> others_;
   std::vector<ContactEvent> begun_;
-  std::vector<std::uint8_t> touching_;  // car i and partner j at i (n + 1) + j; the wall is partner n
-  std::vector<double> first_touch_;     // as a fraction of the step; above 1: none
+  std::vector<SeenMotion> moving_;
+  std::vector<std::uint8_t> touching_;  // car i and partner j at i partners() + j: n cars, the wall, m obstacles
+  std::vector<std::uint8_t> obstacle_touched_;
+  std::vector<double> first_touch_;  // as a fraction of the step; above 1: none
   std::vector<CollidingCar> colliding_;
   std::vector<std::size_t> colliding_index_;
 };
 
-Result<World> World::make(Place place, const WorldSettings& settings, std::vector<CarSetup> cars) {
-  if (const Status status = check_fields("world", settings); !status) return status.error();
-  if (const Status status = check_place(place); !status) return status.error();
-  for (const CarSetup& car : cars) {
-    if (const Status status = check_fields(car.name, car.parameters); !status) return status.error();
-    if (const Status status = check_sensors(car, settings); !status) return status.error();
-    if (const Status status = check_controller(car); !status) return status.error();
-    if (const Status status = check_start(car, place); !status) return status.error();
-  }
-  if (const Status status = check_pairs(cars); !status) return status.error();
-  auto impl = std::make_unique<Impl>(std::move(place), settings);
+Result<World> World::make(Place place, const WorldSettings& settings, std::vector<CarSetup> cars, Surroundings surroundings) {
+  if (const Status status = check_world(place, settings, cars, surroundings); !status) return status.error();
+  auto impl = std::make_unique<Impl>(std::move(place), settings, std::move(surroundings));
   for (CarSetup& car : cars) {
     if (const Status status = impl->add(std::move(car)); !status) return status.error();
   }
@@ -344,7 +355,16 @@ Observation World::observation(std::size_t i) const { return impl_->cars_.at(i)-
 std::span<const double> World::true_ranges(std::size_t i) const { return impl_->cars_.at(i)->lidar().true_ranges(); }
 std::span<const double> World::lap_times(std::size_t i) const { return impl_->cars_.at(i)->lap_times(); }
 std::span<const ContactEvent> World::contacts() const { return impl_->contacts_; }
+const Surroundings& World::surroundings() const { return impl_->surroundings_; }
+std::span<const FaultRecord> World::fault_records() const { return impl_->records_; }
 std::size_t World::lost_contacts() const { return impl_->lost_contacts_; }
+
+std::string World::partner_name(int partner) const {
+  if (partner >= 0) return name(static_cast<std::size_t>(partner));
+  if (partner == kWall) return "the wall";
+  if (partner == kMapEdge) return "the map's edge";
+  return surroundings().obstacles.at(static_cast<std::size_t>(kFirstObstacle - partner)).name;
+}
 
 std::string World::failure_text(std::size_t i) const {
   const SimCar& car = *impl_->cars_.at(i);

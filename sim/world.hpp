@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated world: N cars on one map, stepped on a fixed grid of integer nanoseconds. One step from t to t + h:
 //
+//   0 faults   what the schedule says begins and ends
 //   1 look     every sensor that is due at t measures, all from the one instant in which all cars are at t
 //   2 decide   in time order over [t, t + h): messages arrive (stamp + latency), controllers run, commands go to the plants
-//   3 move     all plants go to t + h (commands that fall due on the way split the step inside the plant)
-//   4 touch    contact of each chassis with walls, with the other cars and with the map's edge, between the two poses
+//   3 move     all plants go to t + h (commands that fall due on the way split the step inside the plant), and so do obstacles;
+//              the beams of turning scanners that leave on the way are measured
+//   4 touch    contact of each chassis with walls, other cars, obstacles and the map's edge, between the two poses
 //   5 count    laps, and the running hash of everything that happened
 //
 // A controller sees messages only after they have arrived, and nothing else. The world is a value of its inputs: same
@@ -26,7 +28,9 @@
 #include "core/result.hpp"
 #include "core/run_observer.hpp"
 #include "plant/plant.hpp"
+#include "sim/faults.hpp"
 #include "sim/laps.hpp"
+#include "sim/obstacles.hpp"
 #include "sim/sensors.hpp"
 #include "tracks/distance_field.hpp"
 #include "tracks/map.hpp"
@@ -47,7 +51,8 @@ struct WorldSettings {
   double step_s = 0.005;  ///< physics step; sensor periods must be multiples of it
   std::int64_t seed = 12345;
   ContactPolicy on_contact = ContactPolicy::kStop;
-  double surface_friction = 0.0;  ///< of the floor; 0: of the floor that each car was calibrated on
+  double command_timeout_s = 0.15;  ///< without a command for so long a car's driver commands zero speed; 0: never
+  double surface_friction = 0.0;    ///< of the floor; 0: of the floor that each car was calibrated on
   void fields(FieldVisitor& f);
 };
 
@@ -73,12 +78,14 @@ struct CarSetup {
 /// Index of a contact's partner that is no car.
 inline constexpr int kWall = -1;
 inline constexpr int kMapEdge = -2;
+/// Obstacle k is partner kFirstObstacle - k.
+inline constexpr int kFirstObstacle = -3;
 
 /// The beginning of a contact: one event per car and partner until they part.
 struct ContactEvent {
   Time time;  ///< inside the step, to the nanosecond
   int car = 0;
-  int partner = kWall;             ///< kWall, kMapEdge, or the other car (which has its own event)
+  int partner = kWall;             ///< kWall, kMapEdge, an obstacle, or the other car (which has its own event)
   Vec2 point;                      ///< m, map frame
   Vec2 normal;                     ///< unit, map frame, from the partner to the car
   double closing_speed_mps = 0.0;  ///< of the touching points against the normal
@@ -99,10 +106,13 @@ struct CarState {
   Pose2 T_map_base;
   Vec2 velocity_mps;  ///< of base_link, body frame
   double yaw_rate_radps = 0.0;
-  double steering_rad = 0.0;  ///< of the front wheels
-  Command command;            ///< the last one; zero before the first
-  Time command_time;          ///< when it was decided
-  std::uint64_t ticks = 0;    ///< controller updates since reset
+  double steering_rad = 0.0;       ///< of the front wheels
+  Command command;                 ///< the last one; zero before the first
+  Time command_time;               ///< when it was decided
+  double driven_speed_mps = 0.0;   ///< what the car's driver last commanded to the motor, before the plant's delays
+  Time driven_since;               ///< when that speed was first commanded
+  bool command_timed_out = false;  ///< ... because no command had come for too long
+  std::uint64_t ticks = 0;         ///< controller updates since reset
   LapState lap;
   bool contact = false;   ///< latched: has touched a wall or a car since reset
   bool touching = false;  ///< touched one in the last step
@@ -121,8 +131,9 @@ struct CarState {
 class World {
  public:
   /// Refused, by name and value: settings out of range, a period that is no multiple of the step, names that recur, a start
-  /// that is not finite, outside the map, in a wall or in another car, a car that the plant refuses.
-  static Result<World> make(Place place, const WorldSettings& settings, std::vector<CarSetup> cars);
+  /// that is not finite, outside the map, in a wall, in another car or in an obstacle, a car that the plant refuses, and
+  /// obstacles and faults that make no sense.
+  static Result<World> make(Place place, const WorldSettings& settings, std::vector<CarSetup> cars, Surroundings surroundings = {});
   ~World();
   World(World&&) noexcept;
   World& operator=(World&&) noexcept;
@@ -149,6 +160,12 @@ class World {
   /// Ranges in m of the last scan measured, before any error, noise or latency; +inf without return.
   [[nodiscard]] std::span<const double> true_ranges(std::size_t i) const;
   [[nodiscard]] std::span<const double> lap_times(std::size_t i) const;
+
+  [[nodiscard]] const Surroundings& surroundings() const;
+  /// What became of each fault, in the order of surroundings().
+  [[nodiscard]] std::span<const FaultRecord> fault_records() const;
+  /// "the wall", "the map's edge", the name of a car or of an obstacle.
+  [[nodiscard]] std::string partner_name(int partner) const;
 
   /// Contacts in the order of time, at most 1024; lost_contacts() counts those beyond.
   [[nodiscard]] std::span<const ContactEvent> contacts() const;

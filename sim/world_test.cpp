@@ -69,6 +69,7 @@ TEST_CASE("a message arrives its latency after its stamp, and the controller run
   std::vector<Seen> seen;
   CarSetup car = setup("car0", {2, 3, 0}, watcher(seen));
   car.sensors.lidar.latency_s = 0.0173;  // no multiple of anything
+  car.sensors.lidar.sweep = false;       // a sweep is not over by then
   auto world = World::make(room(8, 6), {}, cars(std::move(car)));
   REQUIRE(world);
   run(*world, 0.2);
@@ -262,8 +263,9 @@ TEST_CASE("a sensor that is switched off says nothing, the others go on") {
 
 TEST_CASE("a joystick that falls silent keeps its last message; odometry turns with the commanded steering") {
   CarSetup car = setup("car0", {4, 3, 0}, steady(0.2, 1.0), false);
-  car.sensors.joy.silent_from_s = 0.1;
-  auto world = World::make(room(8, 6), {}, cars(std::move(car)));
+  Surroundings surroundings;
+  surroundings.faults.push_back({.name = "unplugged", .kind = FaultKind::kJoyLoss, .start_s = 0.1, .length_s = 10.0});
+  auto world = World::make(room(8, 6), {}, cars(std::move(car)), surroundings);
   REQUIRE(world);
   run(*world, 0.5);
   const Observation obs = world->observation(0);
