@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include "controllers/line_following.hpp"
+#include "controllers/swept_arc.hpp"
 #include "core/text.hpp"
 
 namespace pitwall::controllers {
@@ -54,6 +56,11 @@ void GapFollowParameters::fields(FieldVisitor& f) {
   f.number("centering_zero_depth_m", centering_zero_depth_m, {"m", 0, 20, "no centering up to this aim depth"});
   f.number("centering_full_side_m", centering_full_side_m, {"m", 0, 20, "full centering up to this side distance"});
   f.number("centering_zero_side_m", centering_zero_side_m, {"m", 0, 20, "no centering from this side distance on"});
+  f.flag("enable_opponent_awareness", enable_opponent_awareness, "follow and pass cars that move, instead of stopping for them");
+  f.nested("opponents", opponents);
+  f.number("follow_gap_m", follow_gap_m, {"m", 0.1, 5, "kept to a car that is followed"});
+  f.number("follow_decel_mps2", follow_decel_mps2, {"m/s^2", 0.5, 12, "braking that following counts on"});
+  f.number("side_commit_s", side_commit_s, {"s", 0, 5, "how long the side on which a car is passed is kept"});
 }
 
 Status validate(const GapFollowParameters& p, const CarParameters& car) {
@@ -129,7 +136,10 @@ GapFollow::GapFollow(const GapFollowParameters& parameters, const CarParameters&
       watchdogs_(parameters.watchdogs, {.scan = true, .odometry = true}),
       stage_(parameters.command, car),
       safety_(parameters.safety, car),
-      scan_(car) {}
+      scan_(car),
+      opponents_(parameters.opponents),
+      follow_response_s_(car.lidar_delay_s + braking_delay_s(car, car.lidar_rate_hz > 0.0 ? 1.0 / car.lidar_rate_hz : 0.025)),
+      wheelbase_m_(car.wheelbase_m) {}
 
 void GapFollow::reset(const Observation& /*first*/) {
   watchdogs_.reset();
@@ -139,7 +149,10 @@ void GapFollow::reset(const Observation& /*first*/) {
   verdict_ = {};
   gap_.reset();
   previous_aim_rad_.reset();
-  ticks_ = stops_ = ttc_stops_ = creeps_ = fallbacks_ = 0;
+  opponents_.reset();
+  moving_beams_.assign(kMaxScanBeams, 0);
+  side_since_.reset();
+  ticks_ = stops_ = ttc_stops_ = creeps_ = fallbacks_ = follows_ = 0;
 }
 
 Command GapFollow::stopped(Command command) {
@@ -148,9 +161,9 @@ Command GapFollow::stopped(Command command) {
   return command;
 }
 
-std::optional<Gap> GapFollow::choose_gap(double half_width_m, bool& fallback) {
+std::optional<Gap> GapFollow::choose_gap(double half_width_m, bool& fallback, double switch_margin) {
   finder_.prepare(scan_, scan_.window(0.0, 0.5 * p_.forward_fov_rad), half_width_m, p_.disparity_threshold_m, p_.max_range_m);
-  GapQuery query{p_.min_gap_distance_m, p_.min_centerline_gap_width_m, p_.gap_switch_margin, previous_aim_rad_};
+  GapQuery query{p_.min_gap_distance_m, p_.min_centerline_gap_width_m, switch_margin, previous_aim_rad_};
   std::optional<Gap> gap = finder_.best(scan_, query);
   fallback = !gap;
   if (fallback) {
@@ -158,6 +171,54 @@ std::optional<Gap> GapFollow::choose_gap(double half_width_m, bool& fallback) {
     gap = finder_.best(scan_, query);
   }
   return gap;
+}
+
+GapFollow::Traffic GapFollow::judge_traffic(const Observation& obs, double speed_mps) {
+  Traffic traffic;
+  const LaserScan& scan = *obs.scan.message;
+  const Odometry& odometry = *obs.odometry.message;
+  const Pose2 T_odom_base{odometry.position.x, odometry.position.y, yaw_of(odometry.orientation)};
+  opponents_.observe(scan_, T_odom_base, scan.stamp == Time{} ? obs.scan.arrival : scan.stamp, 0.5 * p_.forward_fov_rad);
+  std::fill_n(moving_beams_.begin(), scan_.size(), static_cast<std::uint8_t>(0));
+  // Wider than the band of time to collision: a car beside our way may come into it.
+  const double half_band = half_car_m_ + p_.safety_margin_m;
+  for (const MovingThing& car : opponents_.moving()) {
+    // What comes towards us is a wall that comes nearer: the ordinary checks are the right ones.
+    if (car.velocity_base.x < 0.0) continue;
+    std::fill(moving_beams_.begin() + static_cast<std::ptrdiff_t>(car.first_beam),
+              moving_beams_.begin() + static_cast<std::ptrdiff_t>(car.last_beam) + 1, static_cast<std::uint8_t>(1));
+  }
+  const std::span<const std::uint8_t> mask(moving_beams_.data(), scan_.size());
+  const NearestBeam ahead = swept_clearance(scan_, wheelbase_m_, stage_.steering_rad(), half_band, mask, 1);
+  if (ahead.beam < 0) return traffic;
+  double along = 0.0;
+  for (const MovingThing& car : opponents_.moving()) {
+    const auto beam = static_cast<std::size_t>(ahead.beam);
+    if (beam >= car.first_beam && beam <= car.last_beam) along = std::max(0.0, car.velocity_base.x);
+  }
+  traffic.beam = ahead.beam;
+  const double gap = ahead.value_m;
+  traffic.cap_mps = gap <= p_.follow_gap_m ? along * std::max(0.0, gap / p_.follow_gap_m)
+                                           : along + stopping_speed_mps(gap - p_.follow_gap_m, p_.follow_decel_mps2, follow_response_s_);
+  const double closing = std::abs(speed_mps) - along;
+  if (closing > p_.safety.ttc_min_closing_speed_mps) traffic.ttc_s = std::max(0.0, gap) / closing;
+  traffic.collision =
+      p_.safety.enable_ttc && std::abs(speed_mps) >= p_.safety.ttc_min_brake_speed_mps && traffic.ttc_s <= p_.safety.ttc_threshold_s;
+  return traffic;
+}
+
+// While a car is in view, the side that was chosen less than side_commit_s ago needs a much better one to be left.
+double GapFollow::switch_margin(Time now) {
+  constexpr double kCommitted = 3.0;
+  if (!p_.enable_opponent_awareness || opponents_.moving().empty() || !previous_aim_rad_) {
+    side_since_.reset();
+    return p_.gap_switch_margin;
+  }
+  if (!side_since_ || side_rad_ * *previous_aim_rad_ < 0.0) {
+    side_since_ = now;
+    side_rad_ = *previous_aim_rad_;
+  }
+  return (now - *side_since_).seconds() < p_.side_commit_s ? std::max(kCommitted, p_.gap_switch_margin) : p_.gap_switch_margin;
 }
 
 // What the gap allows; the command stage cuts it by curvature and safety, which no floor may lift.
@@ -184,11 +245,18 @@ Command GapFollow::update(const Observation& obs) {
   const double margin = lerp(p_.min_safety_margin_m, p_.safety_margin_m, width);
   const double corner_speed = lerp(p_.corner_speed_mps, p_.corner_speed_wide_mps, width);
 
-  verdict_ = safety_.judge(scan_, {speed, stage_.speed_mps(), stage_.age_s(obs.now), stage_.steering_rad()});
+  Traffic traffic;
+  if (p_.enable_opponent_awareness) traffic = judge_traffic(obs, speed);
+  const bool in_traffic = p_.enable_opponent_awareness && !opponents_.moving().empty();
+  const std::span<const std::uint8_t> mask =
+      in_traffic ? std::span<const std::uint8_t>(moving_beams_.data(), scan_.size()) : std::span<const std::uint8_t>{};
+  verdict_ = safety_.judge(scan_, {speed, stage_.speed_mps(), stage_.age_s(obs.now), stage_.steering_rad()}, mask);
   if (verdict_.stop()) return stopped(stage_.stop(obs.now, verdict_.reason, Layer::kSafety, verdict_.beam, verdict_.ttc_s));
 
+  if (traffic.collision) return stopped(stage_.stop(obs.now, Reason::kTtcBrake, Layer::kSafety, traffic.beam, traffic.ttc_s));
+
   bool fallback = false;
-  gap_ = choose_gap(half_car_m_ + margin, fallback);
+  gap_ = choose_gap(half_car_m_ + margin, fallback, switch_margin(obs.now));
   if (!gap_) return stopped(stage_.stop(obs.now, Reason::kNoSafeGap, Layer::kLaw, verdict_.beam, verdict_.ttc_s));
   previous_aim_rad_ = gap_->aim_rad;
 
@@ -198,6 +266,11 @@ Command GapFollow::update(const Observation& obs) {
   desired.speed_mps = planned_speed(*gap_, fallback, corner_speed);
   desired.safety_ceiling_mps = verdict_.ceiling_mps;
   desired.reason = verdict_.creep() ? Reason::kEscapeCreep : Reason::kDrive;
+  if (traffic.cap_mps < desired.speed_mps) {
+    desired.hard_cap_mps = traffic.cap_mps;
+    desired.reason = Reason::kFollow;
+    follows_ += 1;
+  }
   desired.beam = verdict_.beam;
   desired.ttc_s = verdict_.ttc_s;
   creeps_ += verdict_.creep() ? 1 : 0;
@@ -206,8 +279,8 @@ Command GapFollow::update(const Observation& obs) {
 }
 
 std::vector<std::pair<std::string_view, double>> GapFollow::counters() const {
-  return {
-      {"ticks", ticks_}, {"stop_steps", stops_}, {"ttc_stop_steps", ttc_stops_}, {"creep_steps", creeps_}, {"fallback_steps", fallbacks_}};
+  return {{"ticks", ticks_},        {"stop_steps", stops_},     {"ttc_stop_steps", ttc_stops_},
+          {"creep_steps", creeps_}, {"follow_steps", follows_}, {"fallback_steps", fallbacks_}};
 }
 
 }  // namespace pitwall::controllers

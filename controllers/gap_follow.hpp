@@ -6,6 +6,14 @@
 //
 // Gap logic: gap_finder.hpp. Corridor centering adds a steering bias from the two side distances when the way ahead is
 // straight and deep. Adaptive width plans with a smaller margin, and slower, where the corridor is narrow.
+//
+// Opponent awareness (off by default; off, or with nothing that moves in view, every command is the same to the bit): a car that
+// moves on is followed rather than stopped for. With the gap g from body to body and its speed v_o along our way,
+//
+//   v <= v_o + u,   u t + u^2 / (2 follow_decel) = g - follow_gap,      stop where g / (v - v_o) <= ttc_threshold
+//
+// replaces time to collision and stopping distance for the beams on it; the body clearance stays. It is passed where the ordinary
+// gap beside it is wide enough, since its edges are extended like any other, and the side once chosen is kept for a while.
 #pragma once
 
 #include <limits>
@@ -15,6 +23,7 @@
 #include "controllers/command_stage.hpp"
 #include "controllers/gap_finder.hpp"
 #include "controllers/safety_stage.hpp"
+#include "controllers/scan_opponents.hpp"
 #include "controllers/scan_view.hpp"
 #include "controllers/watchdogs.hpp"
 #include "core/controller.hpp"
@@ -59,6 +68,12 @@ struct GapFollowParameters {
   double centering_zero_depth_m = 1.5;
   double centering_full_side_m = 4.0;
   double centering_zero_side_m = 5.0;
+  // Other cars.
+  bool enable_opponent_awareness = false;
+  ScanOpponentParameters opponents;
+  double follow_gap_m = 0.8;  ///< from the body to a car ahead that is followed
+  double follow_decel_mps2 = 2.5;
+  double side_commit_s = 0.5;  ///< how long the side on which a car is passed is kept
   void fields(FieldVisitor& f);
 };
 
@@ -96,7 +111,16 @@ class GapFollow final : public Controller {
   [[nodiscard]] const SafetyVerdict& verdict() const { return verdict_; }
 
  private:
-  [[nodiscard]] std::optional<Gap> choose_gap(double half_width_m, bool& fallback);
+  [[nodiscard]] std::optional<Gap> choose_gap(double half_width_m, bool& fallback, double switch_margin);
+  /// What traffic adds to the safety verdict: which beams end on cars that move on, how fast these let us go.
+  struct Traffic {
+    double cap_mps = std::numeric_limits<double>::infinity();
+    bool collision = false;
+    std::int32_t beam = -1;
+    double ttc_s = std::numeric_limits<double>::infinity();
+  };
+  Traffic judge_traffic(const Observation& obs, double speed_mps);
+  [[nodiscard]] double switch_margin(Time now);
   [[nodiscard]] double planned_speed(const Gap& gap, bool fallback, double corner_speed_mps) const;
   Command stopped(Command command);
 
@@ -110,6 +134,13 @@ class GapFollow final : public Controller {
   SafetyVerdict verdict_;
   std::optional<Gap> gap_;
   std::optional<double> previous_aim_rad_;
+  ScanOpponents opponents_;
+  std::vector<std::uint8_t> moving_beams_;
+  double follow_response_s_;
+  double wheelbase_m_;
+  std::optional<Time> side_since_;
+  double side_rad_ = 0.0;
+  double follows_ = 0;
   double ticks_ = 0, stops_ = 0, ttc_stops_ = 0, creeps_ = 0, fallbacks_ = 0;
 };
 

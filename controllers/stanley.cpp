@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "controllers/map_law.hpp"
 #include "controllers/prediction.hpp"
 #include "controllers/stability.hpp"
 
@@ -34,6 +35,7 @@ Status validate(const StanleyParameters& p, const LawSetup& /*setup*/, std::stri
 StanleyLaw::StanleyLaw(const StanleyParameters& parameters, const LawSetup& setup)
     : p_(parameters),
       line_(setup.line),
+      table_(setup.table),
       car_(setup.car),
       period_s_(setup.control_period_s),
       total_delay_s_(setup.total_delay_s()),
@@ -61,12 +63,13 @@ double StanleyLaw::steer(const LawInput& in) {
   const double kappa = path.curvature_per_m;
   const double turn = std::clamp(car_.wheelbase_m * kappa, -0.9, 0.9);
   const double lateral_accel = v * v * kappa;
-  const double steady_steering = math::atan(turn) + understeer_s2_per_m_ * lateral_accel;
+  const double steady =
+      table_ != nullptr ? steady_steering(*table_, car_.wheelbase_m, v, kappa) : math::atan(turn) + understeer_s2_per_m_ * lateral_accel;
   const double rear_slip = rear_slip_s2_per_m_ * lateral_accel;
   const double steady_heading = math::asin(turn) - rear_slip;
   const double steady_lateral = car_.wheelbase_m * (rear_slip - 0.5 * turn);
   const double heading = wrap_angle(path.heading_rad - yaw);
-  return steady_steering + heading_gain(v) * (heading - steady_heading) -
+  return steady + heading_gain(v) * (heading - steady_heading) -
          math::atan2(p_.gain_per_s * (lateral - steady_lateral), p_.softening_mps + v) -
          p_.yaw_damping_s * (then.yaw_rate_radps - v * kappa);
 }

@@ -11,8 +11,9 @@
 //   theta_path = asin(L kappa) - alpha_r,  alpha_r = v^2 kappa / (mu g C_r)
 //   d_path     = L alpha_r - L^2 kappa / 2
 //
-// so that it turns without a steady error. Two things keep it stable with delays. It looks at the place where the car will be when
-// the command arrives (prediction.hpp). And the heading gain, whose loop has a bandwidth of k_h v / L, is lowered with speed:
+// (delta_path from the steering table of the car's tyres where one is given), so that it turns without a steady error. Two things keep it
+// stable with delays. It looks at the place where the car will be when the command arrives (prediction.hpp). And the heading gain, whose
+// loop has a bandwidth of k_h v / L, is lowered with speed:
 //
 //   k_h = min(heading_gain, L / (heading_delays v T)),   T: total delay
 //
@@ -52,6 +53,7 @@ class StanleyLaw final : public SteeringLaw {
 
   StanleyParameters p_;
   const LawLine* line_;
+  const SteeringTable* table_;
   CarParameters car_;
   double period_s_;
   double total_delay_s_;

@@ -10,6 +10,7 @@
 #include "scenarios/car_watch.hpp"
 #include "scenarios/fault_judge.hpp"
 #include "scenarios/metrics.hpp"
+#include "scenarios/turning_circle.hpp"
 
 namespace pitwall::scenarios {
 namespace {
@@ -233,6 +234,11 @@ Result<std::vector<std::unique_ptr<Controller>>> make_controllers(const Resolved
   if (const Status given = give_steering_table(run, to_follow); !given) return given.error();
   std::vector<std::unique_ptr<Controller>> made;
   for (const CarSpec& car : run.cars) {
+    if (car.controller == "gap_follow") {
+      // A driver without a map would only find out in the corner.
+      if (const auto refusal = turning_circle_refusal(*run.track->centre, run.parameters))
+        return Error{run.scenario.id + " on " + run.track->name + ", car '" + car.name + "': " + *refusal};
+    }
     Result<std::unique_ptr<Controller>> controller =
         controllers::make(car.controller, parameters_of(run.scenario, car), run.parameters, &to_follow);
     if (!controller) return Error{run.scenario.id + ", car '" + car.name + "': " + controller.error().message};

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a car can get round a track at all: its turning circle against the corners of the corridor.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/car.hpp"
+#include "tracks/track.hpp"
+
+namespace pitwall::scenarios {
+
+/// Why not, with place and figures; nothing where every corner can be driven. A corner that turns by theta with the radius r of the
+/// centre line leaves a car with the free half width e an arc from outside to inside to outside of radius
+/// r + e (1 + cos(theta / 2)) / (1 - cos(theta / 2)), for theta of half a turn and more r + e.
+std::optional<std::string> turning_circle_refusal(const tracks::Line& centre, const CarParameters& car);
+
+}  // namespace pitwall::scenarios

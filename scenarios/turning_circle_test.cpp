@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/turning_circle.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+using namespace pitwall;
+using namespace pitwall::scenarios;
+
+namespace {
+
+/// Two straights and two half circles.
+tracks::Line stadium(double radius, double width) {
+  std::vector<Vec2> points;
+  for (int i = 0; i < 60; ++i) points.push_back({0.1 * i, -radius});
+  for (int i = 0; i < 60; ++i) points.push_back(Vec2{6.0, 0.0} + radius * unit_vector(-0.5 * math::kPi + math::kPi * i / 60));
+  for (int i = 0; i < 60; ++i) points.push_back({6.0 - 0.1 * i, radius});
+  for (int i = 0; i < 60; ++i) points.push_back(radius * unit_vector(0.5 * math::kPi + math::kPi * i / 60));
+  tracks::Line line{tracks::Path::make(std::move(points), true).value(), {}, {}, {}, {}, {}, {}};
+  line.width_left_m = line.width_right_m = std::vector<double>(line.path.size(), 0.5 * width);
+  return line;
+}
+
+CarParameters car(double lock) {
+  CarParameters c;
+  c.wheelbase_m = 0.36;
+  c.width_m = 0.31;
+  c.steering_max_left_rad = lock;
+  c.steering_max_right_rad = -lock;
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("a half circle fits up to its radius and the free half width, and not beyond") {
+  // Turning circle 0.36 / tan(0.26) = 1.353 m; free half width w / 2 - 0.155 - 0.05.
+  CHECK_FALSE(turning_circle_refusal(stadium(1.1, 1.4), car(0.26)));
+  CHECK_FALSE(turning_circle_refusal(stadium(0.95, 1.4), car(0.26)));
+  const auto refused = turning_circle_refusal(stadium(0.75, 1.4), car(0.26));
+  REQUIRE(refused);
+  CHECK(refused->find("1.353") != std::string::npos);
+  CHECK_FALSE(turning_circle_refusal(stadium(0.75, 1.4), car(0.4189)));
+}
+
+TEST_CASE("a corridor narrower than the car with its margin is refused in its corners") {
+  CHECK(turning_circle_refusal(stadium(1.2, 0.40), car(0.26)));
+  CHECK_FALSE(turning_circle_refusal(stadium(3.0, 0.60), car(0.26)));
+}
