@@ -40,8 +40,9 @@ class Journal {
 
 /// run_all() with a journal: in the order of the list, those that the journal holds among them. An outcome that could not be kept is
 /// an error.
-Status run_all_kept(const std::vector<ResolvedRun>& runs, int jobs, const std::atomic<bool>& stop, Journal& journal,
-                    const std::function<void(const Finished&)>& on_finished,
-                    const RunOne& run_one = static_cast<Result<Outcome> (*)(const ResolvedRun&, const std::function<bool()>&)>(run_scenario));
+Status run_all_kept(
+    const std::vector<ResolvedRun>& runs, int jobs, const std::atomic<bool>& stop, Journal& journal,
+    const std::function<void(const Finished&)>& on_finished,
+    const RunOne& run_one = static_cast<Result<Outcome> (*)(const ResolvedRun&, const std::function<bool()>&)>(run_scenario));
 
 }  // namespace pitwall::scenarios
