@@ -20,6 +20,12 @@ std::vector<std::string> flags_of(const CLI::App& app) {
   return flags;
 }
 
+/// The subcommand that was given, or the program itself.
+const CLI::App& command_of(const CLI::App& app) {
+  const auto given = app.get_subcommands();
+  return given.empty() ? app : *given.front();
+}
+
 /// An empty value (an unset variable of a shell script, as a rule) would otherwise mean "not given".
 const CLI::Option* empty_option(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
@@ -36,15 +42,15 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   app.set_version_flag("--version", app.get_name() + " " PITWALL_VERSION);
   try {
     app.parse(argc, argv);
-    if (const CLI::Option* empty = empty_option(app)) {
+    if (const CLI::Option* empty = empty_option(command_of(app))) {
       log::error(empty->get_name() + ": an empty value; see --help");
       return kBadInput;
     }
     return std::nullopt;
   } catch (const CLI::ExtrasError&) {
-    for (const std::string& argument : app.remaining()) {
+    for (const std::string& argument : app.remaining(true)) {
       const std::string flag = argument.substr(0, argument.find('='));
-      log::error(flag.starts_with('-') ? unknown_name("option", flag, flags_of(app))
+      log::error(flag.starts_with('-') ? unknown_name("option", flag, flags_of(command_of(app)))
                                        : "unexpected argument '" + argument + "'; see --help");
       return kBadInput;
     }

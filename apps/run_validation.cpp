@@ -3,9 +3,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
+#include <functional>
 #include <string>
 
 #include "apps/car_choice.hpp"
@@ -16,7 +19,9 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "scenarios/f1tenth_laps.hpp"
+#include "scenarios/law_comparison.hpp"
 #include "scenarios/measured_car.hpp"
+#include "scenarios/replay_run.hpp"
 #include "scenarios/report.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/runner.hpp"
@@ -33,7 +38,9 @@ struct Arguments {
   scenarios::ValidationOptions options;
   std::string output;
   std::string junit;
+  std::vector<std::string> compare;  ///< laws to compare with pure pursuit
   std::string resolved;
+  std::string record;
   int jobs = 0;
   bool json = false;
   bool list = false;
@@ -47,6 +54,8 @@ constexpr const char* kFooter =
     "  run_validation --scenario all\n"
     "  run_validation --scenario pure --tracks maps/Spielberg evans/aut --raceline centerline --repeat-seeds 5\n"
     "  run_validation --scenario faults --quick\n"
+    "  run_validation --scenario pure --steering-law stanley --law-param gain_per_s=2.5\n"
+    "  run_validation --compare stanley map --repeat-seeds 5\n"
     "  run_validation --scenario gap --set gap_follow.max_speed_mps=3 --output report.json\n"
     "\n"
     "Exit code: 0 every scenario passed; 1 one did not, or a resolved scenario gave another trace hash;\n"
@@ -136,15 +145,33 @@ int with_stdout(int code) {
   return apps::kBadInput;
 }
 
+/// "003-gap-oval-12345": of a run's resolved scenario and of its recording.
+std::string name_of(const scenarios::ResolvedRun& run, std::size_t index) {
+  std::string number = std::to_string(index + 1);
+  number.insert(0, 3 - std::min<std::size_t>(3, number.size()), '0');
+  return number + "-" + run.scenario.id + "-" + run.track->name + "-" + std::to_string(run.scenario.world.seed);
+}
+
 /// Writes one resolved scenario with the hash its run gave.
 Status write_resolved(const std::filesystem::path& folder, const scenarios::ResolvedRun& run, std::size_t index,
                       const scenarios::Outcome& outcome) {
   scenarios::Scenario scenario = run.scenario;
   scenario.trace_hash = outcome.trace_hash;
-  std::string number = std::to_string(index + 1);
-  number.insert(0, 3 - std::min<std::size_t>(3, number.size()), '0');
-  const std::string file = number + "-" + outcome.scenario + "-" + outcome.track + "-" + std::to_string(outcome.seed) + ".yaml";
-  return write_file(folder / file, scenarios::to_suite_yaml(scenario, outcome.scenario));
+  return write_file(folder / (name_of(run, index) + ".yaml"), scenarios::to_suite_yaml(scenario, outcome.scenario));
+}
+
+/// How a run is run: recorded where --record says so.
+scenarios::RunOne runner(const Arguments& arguments, const std::vector<scenarios::ResolvedRun>& runs) {
+  if (arguments.record.empty()) {
+    return [](const scenarios::ResolvedRun& run, const std::function<bool()>& stop) { return scenarios::run_scenario(run, stop); };
+  }
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return [&runs, folder = std::filesystem::path(arguments.record), host = std::string(host.data())](const scenarios::ResolvedRun& run,
+                                                                                                    const std::function<bool()>& stop) {
+    const auto index = static_cast<std::size_t>(&run - runs.data());
+    return scenarios::run_verified(run, {folder / name_of(run, index), host}, stop);
+  };
 }
 
 int run(const Arguments& arguments) {
@@ -199,7 +226,7 @@ int run(const Arguments& arguments) {
     progress.show(report.results.size());
   };
   const int jobs = arguments.jobs > 0 ? arguments.jobs : scenarios::default_jobs();
-  const Status status = scenarios::run_all(*runs, jobs, g_stop, on_finished);
+  const Status status = scenarios::run_all(*runs, jobs, g_stop, on_finished, runner(arguments, *runs));
   progress.clear();
   report.interrupted = g_stop && report.results.size() < runs->size();
 
@@ -210,11 +237,36 @@ int run(const Arguments& arguments) {
   if (!arguments.output.empty()) log::info("wrote report " + arguments.output);
   if (!arguments.junit.empty()) log::info("wrote JUnit " + arguments.junit);
   if (!arguments.resolved.empty() && !report.results.empty()) log::info("wrote resolved scenarios to " + arguments.resolved + "/");
+  if (!arguments.record.empty() && !report.results.empty()) log::info("wrote recordings to " + arguments.record + "/");
 
   // Bad input that only a later run met: what had finished by then is reported above.
   if (!status) return apps::bad_input(status.error());
   if (report.interrupted) return apps::kInterrupted;
   return report.passed() && !diverged && alike ? apps::kPassed : apps::kFailed;
+}
+
+/// The same runs with several steering laws, and which of them is worth having.
+int run_comparison(Arguments& arguments) {
+  scenarios::ValidationOptions& options = arguments.options;
+  if (options.scenario == "all") options.scenario = "pure";
+  const auto on_finished = [&](const std::string& law, const scenarios::Outcome& outcome) {
+    if (!arguments.quiet) std::fprintf(stderr, "%-12s  %s\n", law.c_str(), scenarios::human_line(outcome).c_str());
+  };
+  const int jobs = arguments.jobs > 0 ? arguments.jobs : scenarios::default_jobs();
+  const auto laws = scenarios::compare_laws(options, arguments.compare, jobs, g_stop, on_finished);
+  if (!laws) return apps::bad_input(laws.error());
+  const std::string json = scenarios::comparison_json(*laws);
+  std::printf("%s\n", arguments.json ? json.c_str() : scenarios::comparison_markdown(*laws).c_str());
+  if (!arguments.output.empty()) {
+    if (const Status written = write_file(arguments.output, json + "\n"); !written) return apps::bad_input(written.error());
+    log::info("wrote report " + arguments.output);
+  }
+  if (g_stop) return apps::kInterrupted;
+  bool sound = true;
+  for (const scenarios::LawRuns& law : *laws) {
+    for (const scenarios::Outcome& outcome : law.outcomes) sound = sound && outcome.passed;
+  }
+  return sound ? apps::kPassed : apps::kFailed;
 }
 
 /// The published benchmark with its own rules; the options that belong to our car and controllers have no say in it.
@@ -263,11 +315,19 @@ void add_options(CLI::App& app, Arguments& arguments, Choices& choices) {
   app.add_option("--junit", arguments.junit, "write a JUnit XML report here");
   app.add_option("--resolved", arguments.resolved,
                  "folder for the resolved scenarios (default: beside --output, else run_validation.resolved)");
+  app.add_option("--record", arguments.record,
+                 "record each run into a folder of its own below this one, and verify that it replays to the bit");
   app.add_flag("--quick", options.quick, "only the first track");
   app.add_flag("--no-centering", options.no_centering, "gap_follow without corridor centring (for measurements)");
   app.add_option("--fidelity", choices.fidelity, "legacy, plant or car (default car)");
   app.add_option("--raceline", choices.raceline, "line to follow: shipped (default), optimized or centerline");
   app.add_option("--car", choices.car, "car profile, or a car yaml (default: PITWALL_CAR, else f1tenth)");
+  app.add_option("--steering-law", options.steering_law,
+                 "law that steers the cars which follow a line: " + join(controllers::steering_laws()));
+  app.add_option("--compare", arguments.compare, "laws to judge against pure_pursuit on scenario pure: a table, and PROMOTE or REJECT");
+  app.add_option("--law-param", options.law_parameters, "key=value of that law, for example gain_per_s=2.5; may be repeated")
+      ->take_all()
+      ->allow_extra_args(false);
   app.add_option("--set", options.assignments, "set any key of the scenarios, for example gap_follow.max_speed_mps=2")
       ->take_all()
       ->allow_extra_args(false);
@@ -328,6 +388,7 @@ int main(int argc, char** argv) {
     }
     const Status taken = take(choices, arguments);
     if (!taken) return apps::bad_input(taken.error());
+    if (!arguments.compare.empty()) return with_stdout(run_comparison(arguments));
     return arguments.options.scenario == scenarios::kF1tenthLaps ? with_stdout(run_published_laps(arguments)) : with_stdout(run(arguments));
   });
 }

@@ -74,6 +74,12 @@ double braking_delay_s(const CarParameters& car, double control_period_s) {
   return car.speed_delay_s + lag + 0.5 * control_period_s;
 }
 
+double understeer_s2_per_m(const CarParameters& car) {
+  constexpr double kGravity_mps2 = 9.81;
+  if (car.cornering_stiffness_front <= 0.0 || car.cornering_stiffness_rear <= 0.0 || car.surface_friction <= 0.0) return 0.0;
+  return (1.0 / car.cornering_stiffness_front - 1.0 / car.cornering_stiffness_rear) / (car.surface_friction * kGravity_mps2);
+}
+
 double stopping_speed_mps(double distance_m, double decel_mps2, double delay_s) {
   if (!(distance_m > 0.0)) return 0.0;
   if (std::isinf(distance_m)) return distance_m;

@@ -64,6 +64,10 @@ double steering_delay_s(const CarParameters& car, double control_period_s);
 /// The same for the speed: transport delay, lag of the braking speed loop, and half a control period.
 double braking_delay_s(const CarParameters& car, double control_period_s);
 
+/// How much a steady turn of the single-track car falls short of the kinematic one: kappa = tan(delta) / (L + K v^2), K in
+/// s^2/m; 0 where the tyres are not known.
+double understeer_s2_per_m(const CarParameters& car);
+
 /// The highest speed from which `distance_m` is enough: v delay + v^2 / (2 decel) = distance; 0 for none, +inf for all.
 double stopping_speed_mps(double distance_m, double decel_mps2, double delay_s);
 

@@ -6,7 +6,9 @@
 #include "controllers/gap_follow.hpp"
 #include "controllers/line_controller.hpp"
 #include "controllers/line_follower.hpp"
+#include "controllers/map_law.hpp"
 #include "controllers/pure_pursuit.hpp"
+#include "controllers/stanley.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 
@@ -21,6 +23,7 @@ struct Entry {
   MadeController (*make)(const char* name, const Node& parameters, const CarParameters& car, const LineToFollow* line);
   std::vector<FieldDescription> (*describe)();
   Result<Node> (*complete)(const Node& parameters, std::string_view what);
+  bool steering_law = false;
 };
 
 /// Parameters of a steering law together with those that all of them share, in one flat group.
@@ -101,18 +104,22 @@ Result<Node> complete(const Node& node, std::string_view what) {
 
 template <class Parameters>
 constexpr Entry entry(const char* name, decltype(Entry::make) make) {
-  return {name, make, describe_defaults<Parameters>, complete<Parameters>};
+  return {name, make, describe_defaults<Parameters>, complete<Parameters>, false};
 }
 template <class Law>
 constexpr Entry law_entry(const char* name) {
-  return entry<WithLaw<typename Law::Parameters>>(name, make_with_law<Law>);
+  Entry law = entry<WithLaw<typename Law::Parameters>>(name, make_with_law<Law>);
+  law.steering_law = true;
+  return law;
 }
 
 // Steering laws: one line each.
 constexpr std::array kEntries{
     entry<GapFollowParameters>("gap_follow", make_gap_follow),
     entry<LineFollowerParameters>("line_follower", make_line_follower),
+    law_entry<MapLaw>("map"),
     law_entry<PurePursuitLaw>("pure_pursuit"),
+    law_entry<StanleyLaw>("stanley"),
 };
 
 const Entry* find(const std::string& name) {
@@ -146,6 +153,14 @@ std::vector<std::string> names() {
   std::vector<std::string> all;
   for (const Entry& entry : kEntries) all.emplace_back(entry.name);
   return all;
+}
+
+std::vector<std::string> steering_laws() {
+  std::vector<std::string> laws;
+  for (const Entry& entry : kEntries) {
+    if (entry.steering_law) laws.emplace_back(entry.name);
+  }
+  return laws;
 }
 
 Result<std::vector<FieldDescription>> describe(const std::string& name) {

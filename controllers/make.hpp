@@ -23,6 +23,9 @@ Result<std::unique_ptr<Controller>> make(const std::string& name, const Node& pa
 /// Names that make() knows.
 std::vector<std::string> names();
 
+/// Those of them that follow a line by an exchangeable steering law.
+std::vector<std::string> steering_laws();
+
 /// `parameters` with every field written out, defaults included; the errors of make() that concern parameters alone.
 Result<Node> complete_parameters(const std::string& name, const Node& parameters);
 

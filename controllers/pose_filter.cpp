@@ -15,13 +15,6 @@ constexpr double kJump_m = 0.4;
 constexpr double kJump_rad = 0.3;
 // After a longer pause nothing is known of the way in between.
 constexpr double kLongestStep_s = 0.5;
-constexpr double kGravity_mps2 = 9.81;
-
-// How much the steady turn of the single-track model falls short of the kinematic one: kappa = tan(delta) / (L + K v^2).
-double understeer(const CarParameters& car) {
-  if (car.cornering_stiffness_front <= 0.0 || car.cornering_stiffness_rear <= 0.0 || car.surface_friction <= 0.0) return 0.0;
-  return (1.0 / car.cornering_stiffness_front - 1.0 / car.cornering_stiffness_rear) / (car.surface_friction * kGravity_mps2);
-}
 
 Pose2 advanced(const Pose2& pose, double distance_m, double turned_rad) {
   const Vec2 p = pose.position() + distance_m * unit_vector(pose.yaw + 0.5 * turned_rad);
@@ -62,7 +55,7 @@ void PoseFilter::turn_wheels(Time now, double dt_s) {
 }
 
 double PoseFilter::yaw_rate_radps(double speed_mps) const {
-  return speed_mps * math::tan(steering_rad_) / (car_.wheelbase_m + understeer(car_) * speed_mps * speed_mps);
+  return speed_mps * math::tan(steering_rad_) / (car_.wheelbase_m + understeer_ * speed_mps * speed_mps);
 }
 
 double PoseFilter::acting_rad(Time now) const {
@@ -94,7 +87,7 @@ void PoseFilter::step(Time now, double speed_mps) {
     return;
   }
   turn_wheels(now, dt);
-  const double curvature = math::tan(steering_rad_) / (car_.wheelbase_m + understeer(car_) * speed_mps * speed_mps);
+  const double curvature = math::tan(steering_rad_) / (car_.wheelbase_m + understeer_ * speed_mps * speed_mps);
   push({now, advanced(last.pose, speed_mps * dt, speed_mps * curvature * dt)});
 }
 

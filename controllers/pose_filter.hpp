@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <span>
 
+#include "controllers/line_following.hpp"
 #include "core/car.hpp"
 #include "core/geometry.hpp"
 #include "core/time.hpp"
@@ -24,7 +25,7 @@ struct QueuedSteering {
 /// The estimate of T_map_base now; nothing before the first pose.
 class PoseFilter {
  public:
-  explicit PoseFilter(const CarParameters& car) : car_(car) {}
+  explicit PoseFilter(const CarParameters& car) : car_(car), understeer_(understeer_s2_per_m(car)) {}
 
   void reset();
   /// Moves on to `now` with the speed of the last interval and the steering that was commanded `steering_delay_s` ago.
@@ -67,6 +68,7 @@ class PoseFilter {
   void turn_wheels(Time now, double dt_s);
 
   CarParameters car_;
+  double understeer_;
   std::array<Sample, kHistory> history_{};
   std::size_t next_ = 0;
   std::size_t count_ = 0;

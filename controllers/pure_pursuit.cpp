@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/pure_pursuit.hpp"
 
-#include <cmath>
-#include <limits>
-
+#include "controllers/stability.hpp"
 #include "core/text.hpp"
 
 namespace pitwall::controllers {
@@ -21,20 +19,27 @@ Status validate(const PurePursuitParameters& p, const LawSetup& /*setup*/, std::
                format_exact(p.max_lookahead_m)};
 }
 
-PurePursuitLaw::PurePursuitLaw(const PurePursuitParameters& parameters, const LawSetup& setup)
-    : path_(&setup.line->path()),
-      wheelbase_m_(setup.car.wheelbase_m),
-      lookahead_{parameters.lookahead_gain_s, parameters.min_lookahead_m, parameters.max_lookahead_m, setup.total_delay_s()} {}
-
-double PurePursuitLaw::steer(const LawInput& in) {
-  const double reach = lookahead_.distance_m(in.speed_mps, in.lateral_error_m());
-  const Target target = lookahead_target(*path_, in.T_map_base.position(), in.fix.on_line.s_m, reach, in.shift);
-  return steering_for(pursuit_curvature(in.T_map_base, target.point), wheelbase_m_);
+Lookahead lookahead_for(const PurePursuitParameters& p, const LawSetup& setup) {
+  // A little more than the margin itself: the tyres take their time as well.
+  return {p.lookahead_gain_s, p.min_lookahead_m, p.max_lookahead_m, (kFairMargin + 0.2) * setup.total_delay_s()};
 }
 
+double wanted_curvature(const tracks::Path& path, const LawInput& in, const Lookahead& lookahead) {
+  const double reach = lookahead.distance_m(in.speed_mps, in.lateral_error_m());
+  const Target target = lookahead_target(path, in.T_map_base.position(), in.fix.on_line.s_m, reach, in.shift);
+  return pursuit_curvature(in.T_map_base, target.point);
+}
+
+PurePursuitLaw::PurePursuitLaw(const PurePursuitParameters& parameters, const LawSetup& setup)
+    : path_(&setup.line->path()), car_(setup.car), period_s_(setup.control_period_s), lookahead_(lookahead_for(parameters, setup)) {}
+
+double PurePursuitLaw::steer(const LawInput& in) { return steering_for(wanted_curvature(*path_, in, lookahead_), car_.wheelbase_m); }
+
 double PurePursuitLaw::delay_margin_s(double speed_mps) const {
-  const double v = std::abs(speed_mps);
-  return v > 0.0 ? Lookahead::kStability * lookahead_.distance_m(v, 0.0) / v : std::numeric_limits<double>::infinity();
+  // Near the line: kappa = -2 (d + Ld e) / Ld^2.
+  const double reach = lookahead_.distance_m(speed_mps, 0.0);
+  const double gain = 2.0 * car_.wheelbase_m / reach;
+  return controllers::delay_margin_s({.lateral = gain / reach, .heading = gain}, car_, speed_mps, period_s_);
 }
 
 }  // namespace pitwall::controllers

@@ -5,7 +5,8 @@
 //   delta = atan(L kappa),  kappa = 2 y / (x^2 + y^2),  lookahead = gain |v| + min, within [min, max]
 //
 // On a straight line this is a loop with natural frequency v sqrt(2) / Ld and damping 0.707 at every speed. A delay T in it is
-// borne while v T < 0.52 Ld: the lookahead is never shorter than that, whatever the maximum says (Lookahead).
+// borne while v T < 0.52 Ld: the lookahead is never shorter than what 1.7 times the total delay asks for, whatever the maximum
+// says (Lookahead).
 #pragma once
 
 #include "controllers/steering_law.hpp"
@@ -24,6 +25,11 @@ struct PurePursuitParameters {
 /// min_lookahead <= max_lookahead.
 Status validate(const PurePursuitParameters& parameters, const LawSetup& setup, std::string_view what);
 
+/// The lookahead of these parameters, long enough for the car's delays with kFairMargin.
+Lookahead lookahead_for(const PurePursuitParameters& parameters, const LawSetup& setup);
+/// Signed curvature in 1/m of the arc from the rear axle through the point where the (shifted) line leaves the lookahead circle.
+double wanted_curvature(const tracks::Path& path, const LawInput& in, const Lookahead& lookahead);
+
 class PurePursuitLaw final : public SteeringLaw {
  public:
   using Parameters = PurePursuitParameters;
@@ -35,7 +41,8 @@ class PurePursuitLaw final : public SteeringLaw {
 
  private:
   const tracks::Path* path_;
-  double wheelbase_m_;
+  CarParameters car_;
+  double period_s_;
   Lookahead lookahead_;
 };
 

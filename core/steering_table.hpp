@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the front wheels must be turned by for a lateral acceleration at a speed, in a steady turn of one car on one floor:
-// made from its tyres by plant, read by the steering law `map`.
+// By how much the front wheels must be turned beyond the kinematic angle in a steady turn of one car on one floor, because its
+// tyres slip: made from the tyres by plant, read by the steering law `map`.
 #pragma once
 
 #include <vector>
 
 namespace pitwall {
 
-/// One row per speed. In a row the steering angle grows with the lateral acceleration up to the peak that the tyres or the
-/// locks allow; it holds for a turn to the left, a turn to the right is its mirror image.
+/// The angle of a turn to the left with lateral acceleration a at speed v is atan(L a / v^2) + slip(v, a); a turn to the right is
+/// its mirror image. Bilinear between the nodes.
 struct SteeringTable {
-  std::vector<double> speed_mps;          ///< rising, above 0
-  std::vector<double> lateral_mps2;       ///< columns: rising from 0
-  std::vector<double> steering_rad;       ///< row by row: [speed][lateral]; constant beyond a row's peak
-  std::vector<double> peak_lateral_mps2;  ///< per speed: the most that is reached
+  std::vector<double> speed_mps;     ///< of the rows: rising, above 0
+  std::vector<double> lateral_mps2;  ///< of the columns: rising from 0
+  std::vector<double> slip_rad;      ///< row by row; constant beyond the row's peak
+  std::vector<double> peak_mps2;     ///< of each row: the most lateral acceleration that the tyres give
 };
 
 }  // namespace pitwall

@@ -145,6 +145,13 @@ void BagReader::State::compare_with_metadata() {
                   "read the keys of 9"});
   }
   for (const Topic& claimed : metadata->topics) compare_topic(claimed);
+  std::uint64_t held = 0;
+  for (const Topic& topic : topics) held += topic.message_count;
+  if (held != metadata->message_count) {
+    findings.add({Severity::kNote, names.front(), 0,
+                  "metadata says " + std::to_string(metadata->message_count) + " messages, the files hold " + std::to_string(held),
+                  "believed the files"});
+  }
 }
 
 Status BagReader::State::choose_topics() {

@@ -35,6 +35,7 @@ void keep_latched(std::vector<LatchedMessage>& kept, LatchedMessage message, boo
 
 struct BagWriter::State {
   std::filesystem::path folder;
+  std::string bare_file;  ///< in the folder, where there is no more than that
   WriteOptions options;
   BagMetadata metadata;  ///< of the whole bag so far
   std::vector<std::uint64_t> dropped;
@@ -97,7 +98,8 @@ Status BagWriter::State::define(std::size_t index) {
 }
 
 Status BagWriter::State::open_split() {
-  const std::string name = folder.filename().string() + "_" + std::to_string(metadata.paths.size()) + ".mcap";
+  const std::string name =
+      !bare_file.empty() ? bare_file : folder.filename().string() + "_" + std::to_string(metadata.paths.size()) + ".mcap";
   auto created = create_sink(folder / name, options.durable);
   if (!created) return created.error();
   writer.reset();
@@ -154,7 +156,9 @@ Status BagWriter::State::write_metadata_record() {
   return writer->write(record);
 }
 
-Status BagWriter::State::write_metadata_file() { return write_file(folder / "metadata.yaml", compose_metadata(current_metadata())); }
+Status BagWriter::State::write_metadata_file() {
+  return bare_file.empty() ? write_file(folder / "metadata.yaml", compose_metadata(current_metadata())) : Status();
+}
 
 Status BagWriter::State::flush() {
   first_waiting.reset();
@@ -186,7 +190,7 @@ Status BagWriter::State::put(std::size_t topic, Time log_time, Time publish_time
 }
 
 bool BagWriter::State::split_is_due(Time log_time) const {
-  if (messages == 0) return false;
+  if (messages == 0 || !bare_file.empty()) return false;
   const bool large = options.split_bytes > 0 && writer->written() + writer->waiting() >= options.split_bytes;
   return large || (options.split_after.ns > 0 && log_time.ns - start_ns >= options.split_after.ns);
 }
@@ -234,9 +238,22 @@ Result<BagWriter> BagWriter::create(const std::filesystem::path& folder, const W
   }
   std::filesystem::create_directories(folder, failed);
   if (failed) return Error{folder.string() + ": cannot create folder: " + failed.message()};
+  const std::filesystem::path whole = std::filesystem::absolute(folder, failed).lexically_normal();
+  return begin(whole.filename().empty() ? whole.parent_path() : whole, "", options);
+}
+
+Result<BagWriter> BagWriter::create_file(const std::filesystem::path& path, const WriteOptions& options) {
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) return Error{folder.string() + ": cannot create folder: " + failed.message()};
+  return begin(folder, path.filename().string(), options);
+}
+
+Result<BagWriter> BagWriter::begin(const std::filesystem::path& folder, const std::string& bare_file, const WriteOptions& options) {
   auto state = std::make_unique<State>();
-  state->folder = std::filesystem::absolute(folder, failed).lexically_normal();
-  if (state->folder.filename().empty()) state->folder = state->folder.parent_path();
+  state->folder = folder;
+  state->bare_file = bare_file;
   state->options = options;
   state->metadata.storage = "mcap";
   state->metadata.version = options.ros_distro == "humble" ? 5 : BagMetadata::kNewest;

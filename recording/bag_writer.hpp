@@ -30,6 +30,8 @@ class BagWriter {
  public:
   /// Creates the folder, which must not exist or be empty, and its first file.
   static Result<BagWriter> create(const std::filesystem::path& folder, const WriteOptions& options = {});
+  /// Creates one MCAP file of that path, without folder, metadata.yaml and splits; the file must not exist.
+  static Result<BagWriter> create_file(const std::filesystem::path& path, const WriteOptions& options = {});
   BagWriter(BagWriter&&) noexcept;
   BagWriter& operator=(BagWriter&&) noexcept;
   /// Closes; an error then goes unseen, so call close().
@@ -52,6 +54,7 @@ class BagWriter {
  private:
   struct State;
   explicit BagWriter(std::unique_ptr<State> state);
+  static Result<BagWriter> begin(const std::filesystem::path& folder, const std::string& bare_file, const WriteOptions& options);
   std::unique_ptr<State> state_;
 };
 

@@ -22,7 +22,9 @@ bool grow(Buffer& out, std::size_t used, std::size_t most) {
   constexpr std::size_t kFirst = std::size_t{1} << 16;
   if (used < out.size()) return true;
   if (used > most) return false;
-  out.resize(std::min(most + 1, std::max(kFirst, 2 * out.size())));
+  const std::size_t size = std::min(most + 1, std::max(kFirst, 2 * out.size()));
+  out.reserve(size);  // no more than that, which resize alone would take
+  out.resize(size);
   return true;
 }
 

@@ -223,9 +223,12 @@ const BagMessage* McapStorage::next() {
     }
     if (best == nullptr) return nullptr;
     given_ = best;
-    if (best->bytes.empty() && !load(*best)) {
-      best->next = best->entries.size();
-      continue;
+    if (best->bytes.empty()) {
+      if (!load(*best)) {
+        best->next = best->entries.size();
+        continue;
+      }
+      keep_memory_bounded();
     }
     const Entry entry = best->entries[best->next++];
     const Bytes body = best->bytes.subspan(entry.at, entry.size);

@@ -82,12 +82,16 @@ OpenedChunk open_chunk(Bytes body, bool whole, Buffer& decoded) {
   Decoded verdict = records.size() < size ? Decoded::kCut : Decoded::kWhole;
   result.records = records;
   if (!chunk.compression.empty()) {
-    verdict = decompress(chunk.compression, records, kMostBytes, decoded);
+    // One byte more than claimed is enough to see that the claim is wrong.
+    const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(kMostBytes, chunk.uncompressed_size));
+    verdict = decompress(chunk.compression, records, most, decoded);
     result.records = decoded;
   }
   if (verdict == Decoded::kCut) {
     result.usable = true;
     result.trouble = "a chunk is cut off after " + std::to_string(records.size()) + " of its " + std::to_string(size) + " bytes";
+  } else if (verdict == Decoded::kTooLong) {
+    result.trouble = "a chunk decodes to more than the " + std::to_string(chunk.uncompressed_size) + " bytes it claims";
   } else if (verdict != Decoded::kWhole) {
     const bool known = chunk.compression == "zstd" || chunk.compression == "lz4";
     result.trouble =

@@ -135,24 +135,44 @@ std::string default_profile(bool latched) {
          "  lifespan:" + endless + "  liveliness: 1\n  liveliness_lease_duration:" + endless + "  avoid_ros_namespace_conventions: false\n";
 }
 
-std::string qos_as(std::string_view qos, bool latched, bool words) {
-  const auto parsed = parse_yaml(trim(qos).empty() ? default_profile(latched) : qos, "qos");
-  if (!parsed || !parsed->is_list()) return qos_as("", latched, words);
+/// Letters, digits, '_', '-' and '.': what needs no quotes.
+bool is_plain(std::string_view text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.'; });
+}
+
+/// The lines of one profile; nothing where it is not of the form that rmw gives it.
+std::optional<std::string> profile_lines(const Node& profile, bool words) {
+  if (!profile.is_map() || profile.entries.empty()) return std::nullopt;
   std::string out;
-  for (const Node& profile : parsed->items) {
-    const char* before = "- ";
-    for (const auto& [key, value] : profile.entries) {
-      out += before + key + ":";
-      before = "  ";
-      if (value.is_map()) {
-        out += "\n";
-        for (const auto& [unit, number] : value.entries) out += "    " + unit + ": " + number.scalar + "\n";
-      } else {
-        out += " " + policy_value(key, value.scalar, words) + "\n";
-      }
+  for (const auto& [key, value] : profile.entries) {
+    if (!is_plain(key)) return std::nullopt;
+    out += (out.empty() ? "- " : "  ") + key + ":";
+    if (!value.is_map()) {
+      if (!is_plain(value.scalar)) return std::nullopt;
+      out += " " + policy_value(key, value.scalar, words) + "\n";
+      continue;
+    }
+    if (value.entries.empty()) return std::nullopt;
+    out += "\n";
+    for (const auto& [unit, number] : value.entries) {
+      if (!is_plain(unit) || !is_plain(number.scalar)) return std::nullopt;
+      out += "    " + unit + ": " + number.scalar + "\n";
     }
   }
   return out;
+}
+
+std::string qos_as(std::string_view qos, bool latched, bool words) {
+  const auto parsed = parse_yaml(trim(qos).empty() ? default_profile(latched) : qos, "qos");
+  bool fits = parsed && parsed->is_list() && !parsed->items.empty();
+  std::string out;
+  for (std::size_t k = 0; fits && k < parsed->items.size(); ++k) {
+    const auto lines = profile_lines(parsed->items[k], words);
+    fits = lines.has_value();
+    if (fits) out += *lines;
+  }
+  return fits ? out : qos_as("", latched, words);
 }
 
 std::string indented(std::string_view text, const std::string& by) {
@@ -225,7 +245,7 @@ Result<BagMetadata> parse_metadata(std::string_view text, const std::string& nam
 
 std::string compose_metadata(const BagMetadata& metadata) {
   std::string out = "rosbag2_bagfile_information:\n  version: " + std::to_string(metadata.version) +
-                    "\n  storage_identifier: " + metadata.storage + "\n" + span_lines("  ", metadata.start, metadata.duration) +
+                    "\n  storage_identifier: " + yaml_text(metadata.storage) + "\n" + span_lines("  ", metadata.start, metadata.duration) +
                     "  message_count: " + std::to_string(metadata.message_count) + "\n  topics_with_message_count:";
   out += metadata.topics.empty() ? " []\n" : "\n";
   for (const Topic& topic : metadata.topics) out += topic_lines(topic, metadata.version);

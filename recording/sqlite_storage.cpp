@@ -18,6 +18,9 @@
 namespace pitwall::recording {
 namespace {
 
+/// Whether a definition stored for `defined` is that of `type`: service events are stored under the name of their service.
+bool is_defined_by(const std::string& type, const std::string& defined) { return type == defined || type == defined + "_Event"; }
+
 using Database = std::unique_ptr<sqlite3, decltype(&sqlite3_close)>;
 using Statement = std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)>;
 
@@ -188,7 +191,7 @@ Status SqliteStorage::read_definitions() {
   while ((stepped = sqlite3_step(rows.get())) == SQLITE_ROW) {
     const std::string type = normalised_type(text_of(rows.get(), 0));
     for (Topic& topic : topics_) {
-      if (topic.type != type) continue;
+      if (!is_defined_by(topic.type, type)) continue;
       topic.schema_encoding = text_of(rows.get(), 1);
       topic.schema = text_of(rows.get(), 2);
     }
@@ -327,7 +330,8 @@ class SalvagedStorage final : public Storage {
     }
     for (const SalvagedDefinition& definition : walker_.definitions()) {
       for (Topic& topic : topics_) {
-        if (topic.type == normalised_type(definition.type)) topic.schema_encoding = definition.encoding, topic.schema = definition.text;
+        if (is_defined_by(topic.type, normalised_type(definition.type)))
+          topic.schema_encoding = definition.encoding, topic.schema = definition.text;
       }
     }
     for (const SalvagedRow& row : walker_.rows()) count(ids_.of(row.topic_id), row.timestamp_ns);

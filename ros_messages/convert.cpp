@@ -96,6 +96,22 @@ PoseEstimate from_ros(const PoseWithCovarianceStamped& pose) { return to_estimat
 
 Joy to_ros(const pitwall::Joy& joy) { return {header(joy.stamp, ""), {}, {joy.buttons.begin(), joy.buttons.end()}}; }
 
+Imu to_ros(const pitwall::Imu& imu, std::string_view frame_id) {
+  Imu out;
+  out.header = header(imu.stamp, frame_id);
+  out.orientation_covariance[0] = -1.0;
+  const auto to_vector = [](const std::array<double, 3>& v) { return Vector3{v[0], v[1], v[2]}; };
+  out.angular_velocity = to_vector(imu.angular_velocity_radps);
+  out.linear_acceleration = to_vector(imu.linear_acceleration_mps2);
+  return out;
+}
+
+pitwall::Imu from_ros(const Imu& imu) {
+  const Vector3& rate = imu.angular_velocity;
+  const Vector3& force = imu.linear_acceleration;
+  return {to_time(imu.header.stamp), {rate.x, rate.y, rate.z}, {force.x, force.y, force.z}};
+}
+
 pitwall::Joy from_ros(const Joy& joy) { return {to_time(joy.header.stamp), {joy.buttons.begin(), joy.buttons.end()}}; }
 
 AckermannDriveStamped to_ros(const Command& command, Time stamp, std::string_view frame_id) {

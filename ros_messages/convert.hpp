@@ -24,6 +24,8 @@ LaserScan to_ros(const pitwall::LaserScan& scan, std::string_view frame_id);
 Odometry to_ros(const pitwall::Odometry& odometry, std::string_view frame_id, std::string_view child_frame_id);
 PoseStamped to_ros(const PoseEstimate& pose, std::string_view frame_id);
 Joy to_ros(const pitwall::Joy& joy);
+/// Without orientation: its covariance says -1.
+Imu to_ros(const pitwall::Imu& imu, std::string_view frame_id);
 /// `stamp` is when the command was given.
 AckermannDriveStamped to_ros(const Command& command, Time stamp, std::string_view frame_id);
 TransformStamped to_transform(const pitwall::Odometry& odometry, std::string_view frame_id, std::string_view child_frame_id);
@@ -34,5 +36,6 @@ pitwall::Odometry from_ros(const Odometry& odometry);
 PoseEstimate from_ros(const PoseStamped& pose);
 PoseEstimate from_ros(const PoseWithCovarianceStamped& pose);
 pitwall::Joy from_ros(const Joy& joy);
+pitwall::Imu from_ros(const Imu& imu);
 
 }  // namespace pitwall::ros_messages

@@ -64,6 +64,14 @@ TEST_CASE("what a controller sees comes back from the wire to the bit") {
 
   const pitwall::Joy joy{{5}, {1, 0, 1}};
   CHECK(from_ros(*read<Joy>(write(to_ros(joy)))).buttons == joy.buttons);
+
+  const pitwall::Imu imu{{7}, {0.1, -0.2, 0.3}, {-0.4, 0.5, 9.81}};
+  const Imu wire = *read<Imu>(write(to_ros(imu, "base_link")));
+  CHECK(wire.header.frame_id == "base_link");
+  CHECK(wire.orientation_covariance[0] == -1.0);
+  CHECK(from_ros(wire).stamp == imu.stamp);
+  CHECK(from_ros(wire).angular_velocity_radps == imu.angular_velocity_radps);
+  CHECK(from_ros(wire).linear_acceleration_mps2 == imu.linear_acceleration_mps2);
   CHECK(from_ros(to_ros(joy)).stamp == joy.stamp);
 }
 

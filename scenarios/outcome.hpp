@@ -82,6 +82,7 @@ struct Outcome {
   std::optional<Failure> failure;
   // Run.
   std::string trace_hash;
+  std::string replay;      ///< what the replay of the recording gave; empty where nothing was recorded
   std::int64_t steps = 0;  ///< decisions of car 0
   double sim_time_s = 0.0;
   double wall_time_s = 0.0;

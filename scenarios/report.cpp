@@ -169,6 +169,7 @@ Json outcome_json(const Outcome& o) {
       {"dropped_beams", o.dropped_beams},
   };
   for (const auto& [reason, count] : o.reasons) json["reasons"][reason] = count;
+  if (!o.replay.empty()) json["replay"] = o.replay;
   json.update(counters_json(o));
   json.update(grip_json(o.grip));
   json.update(contact_json(o));

@@ -10,6 +10,7 @@
 #include "core/hash.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
+#include "scenarios/steering_laws.hpp"
 
 namespace pitwall::scenarios {
 namespace {
@@ -71,6 +72,8 @@ Status refuse_overrides(const ValidationOptions& options, const std::string& fil
   if (options.no_centering) given.emplace_back("--no-centering");
   if (options.car_given) given.emplace_back("--car");
   if (!options.assignments.empty()) given.emplace_back("--set");
+  if (!options.steering_law.empty()) given.emplace_back("--steering-law");
+  if (!options.law_parameters.empty()) given.emplace_back("--law-param");
   if (given.empty()) return {};
   return Error{file + ": is a resolved scenario, which pins everything; leave out " + join(given) +
                ", or remove its track_hash and trace_hash to make it an open one"};
@@ -286,8 +289,10 @@ Result<std::vector<std::string>> scenario_names(const std::filesystem::path& dat
 
 Result<std::vector<ResolvedRun>> resolve(const ValidationOptions& options) {
   if (const Status clear = refuse_contradictions(options); !clear) return clear.error();
-  const Result<std::vector<NamedScenario>> suite = chosen_scenarios(options);
+  Result<std::vector<NamedScenario>> suite = chosen_scenarios(options);
   if (!suite) return suite.error();
+  if (const Status chosen = choose_steering_law(*suite, options.steering_law, options.law_parameters); !chosen) return chosen.error();
+  if (const Status used = refuse_unused_controllers(*suite, options.assignments); !used) return used.error();
   if (const Status undecided = refuse_decided(options, *suite); !undecided) return undecided.error();
   Result<std::vector<std::string>> track_names = chosen_tracks(options);
   if (!track_names) return track_names.error();

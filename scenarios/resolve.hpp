@@ -29,10 +29,12 @@ struct ValidationOptions {
   bool no_centering = false;
   std::optional<plant::Fidelity> fidelity;
   std::optional<LineChoice> raceline;
-  std::string car;                       ///< empty: f1tenth
-  bool car_given = false;                ///< on the command line, so that a scenario with a car of its own must refuse it
-  std::vector<std::string> assignments;  ///< --set key=value
-  std::function<bool()> interrupted;     ///< asked before each run is resolved; may be empty
+  std::string car;                          ///< empty: f1tenth
+  bool car_given = false;                   ///< on the command line, so that a scenario with a car of its own must refuse it
+  std::vector<std::string> assignments;     ///< --set key=value
+  std::string steering_law;                 ///< empty: the scenarios' own
+  std::vector<std::string> law_parameters;  ///< --law-param key=value
+  std::function<bool()> interrupted;        ///< asked before each run is resolved; may be empty
 };
 
 /// Seeds fit into the 53 bits of a JSON number.

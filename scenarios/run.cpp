@@ -6,6 +6,7 @@
 
 #include "controllers/make.hpp"
 #include "core/hash.hpp"
+#include "plant/steady_turn.hpp"
 #include "scenarios/fault_judge.hpp"
 #include "scenarios/metrics.hpp"
 
@@ -30,6 +31,17 @@ controllers::LineToFollow line_to_follow(const ResolvedRun& run) {
     result.free_right_m.push_back(std::min(kFarthest_m, run.track->rays->cast(p, -left, kFarthest_m)));
   }
   return result;
+}
+
+/// What the law `map` knows of the tyres: those that the scenario simulates, on its floor.
+Status give_steering_table(const ResolvedRun& run, controllers::LineToFollow& line) {
+  const bool asked = std::any_of(run.cars.begin(), run.cars.end(), [](const CarSpec& car) { return car.controller == "map"; });
+  if (!asked) return {};
+  const auto car = plant::Plant::make(run.parameters, plant::Options::of(run.scenario.fidelity), run.scenario.world.surface_friction);
+  if (!car) return car.error();
+  const double fastest = std::min(run.parameters.speed_max_mps, run.scenario.speed.v_max_mps + 1.0);
+  line.steering_table = std::make_shared<const SteeringTable>(plant::steering_table(car->slip_model(), fastest));
+  return {};
 }
 
 Pose2 start_pose(const tracks::Path& line, const CarSpec& car) {
@@ -214,9 +226,23 @@ void report(const sim::World& world, Outcome& outcome) {
 
 }  // namespace
 
+Result<std::vector<std::unique_ptr<Controller>>> make_controllers(const ResolvedRun& run) {
+  controllers::LineToFollow to_follow = line_to_follow(run);
+  if (const Status given = give_steering_table(run, to_follow); !given) return given.error();
+  std::vector<std::unique_ptr<Controller>> made;
+  for (const CarSpec& car : run.cars) {
+    Result<std::unique_ptr<Controller>> controller =
+        controllers::make(car.controller, parameters_of(run.scenario, car.controller), run.parameters, &to_follow);
+    if (!controller) return Error{run.scenario.id + ", car '" + car.name + "': " + controller.error().message};
+    made.push_back(*std::move(controller));
+  }
+  return made;
+}
+
 Result<sim::World> assemble(const ResolvedRun& run) {
   const tracks::Path& line = followed_line(run).path;
-  const controllers::LineToFollow to_follow = line_to_follow(run);
+  Result<std::vector<std::unique_ptr<Controller>>> controllers = make_controllers(run);
+  if (!controllers) return controllers.error();
   std::vector<sim::CarSetup> setups;
   for (const CarSpec& car : run.cars) {
     sim::CarSetup setup;
@@ -226,10 +252,7 @@ Result<sim::World> assemble(const ResolvedRun& run) {
     const auto sensors = sensors_of(run, car);
     if (!sensors) return sensors.error();
     setup.sensors = *sensors;
-    Result<std::unique_ptr<Controller>> controller =
-        controllers::make(car.controller, parameters_of(run.scenario, car.controller), setup.parameters, &to_follow);
-    if (!controller) return Error{run.scenario.id + ", car '" + car.name + "': " + controller.error().message};
-    setup.controller = *std::move(controller);
+    setup.controller = std::move((*controllers)[setups.size()]);
     setup.start = start_pose(line, car);
     setup.start_speed_mps = car.start_speed_mps;
     setups.push_back(std::move(setup));
@@ -241,10 +264,19 @@ Result<sim::World> assemble(const ResolvedRun& run) {
   return world;
 }
 
+const tracks::Path& followed_path(const ResolvedRun& run) { return followed_line(run).path; }
+
 Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>& interrupted) {
+  return run_scenario(run, interrupted, {});
+}
+
+Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>& interrupted, const RunHooks& hooks) {
   Result<sim::World> made = assemble(run);
   if (!made) return made.error();
   sim::World& world = *made;
+  if (hooks.begin) {
+    if (const Status begun = hooks.begin(world); !begun) return begun.error();
+  }
   const tracks::Path& line = followed_line(run).path;
   Outcome outcome;
   describe(run, line, tracks::speed_profile(line, run.scenario.speed), outcome);
@@ -265,6 +297,10 @@ Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>
     world.step();
     metrics.after_step(world);
     judge.look(world);
+    if (hooks.after_step) hooks.after_step(world);
+  }
+  if (hooks.end) {
+    if (const Status done = hooks.end(world); !done) return done.error();
   }
   metrics.report(world, outcome);
   report(world, outcome);

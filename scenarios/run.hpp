@@ -4,7 +4,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <vector>
 
+#include "core/controller.hpp"
 #include "core/result.hpp"
 #include "scenarios/outcome.hpp"
 #include "scenarios/resolve.hpp"
@@ -12,11 +15,25 @@
 
 namespace pitwall::scenarios {
 
+/// The controller of each car, as made, for a world or for a replay.
+Result<std::vector<std::unique_ptr<Controller>>> make_controllers(const ResolvedRun& run);
+
 /// The world of a run at t = 0. Bad combinations (a start pose in a wall, parameters out of range) are errors.
 Result<sim::World> assemble(const ResolvedRun& run);
 
+/// The line that the cars follow.
+const tracks::Path& followed_path(const ResolvedRun& run);
+
+/// Who accompanies a run from outside; each may be empty. An error of `begin` or `end` is the run's.
+struct RunHooks {
+  std::function<Status(sim::World&)> begin;
+  std::function<void(const sim::World&)> after_step;
+  std::function<Status(sim::World&)> end;
+};
+
 /// Runs to the end: criteria met, contact, off the map, a controller that failed, or the timeout. `interrupted` is asked
 /// now and then and ends the run early. Errors are bad input; whatever happens in the world is an Outcome.
+Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>& interrupted, const RunHooks& hooks);
 Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>& interrupted);
 
 }  // namespace pitwall::scenarios

@@ -23,7 +23,8 @@ using RunOne = std::function<Result<Outcome>(const ResolvedRun&, const std::func
 /// Runs all on `jobs` workers (at least 1) until done or `stop` becomes true; calls `on_finished` from the calling thread,
 /// in order. Returns the first error of bad input, else success. What a run throws is thrown again here, with the run's name.
 Status run_all(const std::vector<ResolvedRun>& runs, int jobs, const std::atomic<bool>& stop,
-               const std::function<void(const Finished&)>& on_finished, const RunOne& run_one = run_scenario);
+               const std::function<void(const Finished&)>& on_finished,
+               const RunOne& run_one = static_cast<Result<Outcome> (*)(const ResolvedRun&, const std::function<bool()>&)>(run_scenario));
 
 /// Workers to use where the user named none: one a core.
 int default_jobs();

@@ -118,7 +118,9 @@ Result<std::vector<CarSpec>> load_cars(const Scenario& scenario) {
     const Status loaded = load_fields(node, scenario.id + ".cars." + name, car);
     if (!loaded) return loaded.error();
     if (std::find(names.begin(), names.end(), car.controller) == names.end()) {
-      return Error{node.where() + ": " + scenario.id + ".cars." + name + ": " + unknown_name("controller", car.controller, names)};
+      const Node* said = node.find("controller");
+      return Error{(said != nullptr ? *said : node).where() + ": " + scenario.id + ".cars." + name + ": " +
+                   unknown_name("controller", car.controller, names)};
     }
     cars.push_back(std::move(car));
   }

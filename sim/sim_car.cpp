@@ -48,17 +48,6 @@ Time last_arrival_before(const Channel<Message>& channel, Time start) {
   return Time{(start.ns - 1) / channel.period().ns * channel.period().ns} + channel.latency();
 }
 
-// Whether something was delivered.
-template <class Message>
-bool deliver_due(Channel<Message>& channel, Time now, Hash& trace) {
-  bool any = false;
-  while (channel.next_arrival() <= now) {
-    add(trace, channel.deliver());
-    any = true;
-  }
-  return any;
-}
-
 Command stop_command() {
   Command stop;
   stop.reason = Reason::kSteeringLawFailed;
@@ -200,6 +189,18 @@ Time SimCar::next_event() const {
                    runs ? next_tick_ : kNever, waiting() ? heard_at_ + command_timeout_ : kNever});
 }
 
+// Whether something was delivered.
+template <class Message>
+bool SimCar::deliver_due(Channel<Message>& channel, Time now, Hash& trace) {
+  bool any = false;
+  while (channel.next_arrival() <= now) {
+    add(trace, channel.deliver());
+    if (observer_ != nullptr) observer_->arrived(index_, channel.source());
+    any = true;
+  }
+  return any;
+}
+
 void SimCar::deliver(Time now, Hash& trace) {
   deliver_due(joys_, now, trace);
   deliver_due(odometries_, now, trace);
@@ -213,8 +214,10 @@ void SimCar::decide(Time now, Hash& trace) {
   scan_arrived_ = false;
   if (!due || !setup_.controller || state_.failure != Failure::kNone) return watch(now, trace);
   if (period_) next_tick_ = now + *period_;
-  const Command command = setup_.controller->update(observation(now));
+  const Observation seen = observation(now);
+  const Command command = setup_.controller->update(seen);
   state_.ticks += 1;
+  if (observer_ != nullptr) observer_->decided(index_, state_.ticks, seen, command);
   if (std::isfinite(command.steering_angle_rad) && std::isfinite(command.speed_mps)) {
     send(now, command, trace);
   } else {

@@ -8,6 +8,7 @@
 
 #include "core/controller.hpp"
 #include "core/hash.hpp"
+#include "core/run_observer.hpp"
 #include "plant/plant.hpp"
 #include "sim/channel.hpp"
 #include "sim/contact.hpp"
@@ -24,6 +25,11 @@ class SimCar {
   SimCar(CarSetup setup, plant::Plant plant, const Place& place, const WorldSettings& settings, double surface_friction);
 
   void reset();
+  /// Who is told of arrivals and decisions, under that number; null: nobody.
+  void observe(RunObserver* observer, std::size_t index) {
+    observer_ = observer;
+    index_ = index;
+  }
 
   /// What is wrong from now on.
   void suffer(const FaultEffects& effects);
@@ -69,6 +75,8 @@ class SimCar {
   [[nodiscard]] std::span<const double> lap_times() const;
 
  private:
+  template <class Message>
+  bool deliver_due(Channel<Message>& channel, Time now, Hash& trace);
   void fail(Failure failure, Time now);
   void send(Time now, const Command& command, Hash& trace);
   void watch(Time now, Hash& trace);
@@ -103,6 +111,8 @@ class SimCar {
   FaultEffects effects_;
   double surface_friction_;
   Vec2 acceleration_map_mps2_;  // of base_link over the last step
+  RunObserver* observer_ = nullptr;
+  std::size_t index_ = 0;
 };
 
 }  // namespace pitwall::sim

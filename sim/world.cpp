@@ -67,6 +67,10 @@ class World::Impl {
     for (auto& car : cars_) car->reset();
   }
 
+  void observe(RunObserver* observer) {
+    for (std::size_t i = 0; i < cars_.size(); ++i) cars_[i]->observe(observer, i);
+  }
+
   void step() {
     const Time to = now_ + step_;
     if (!surroundings_.faults.empty()) upset(to);
@@ -332,6 +336,7 @@ World::World(World&&) noexcept = default;
 World& World::operator=(World&&) noexcept = default;
 
 void World::reset() { impl_->reset(); }
+void World::observe(RunObserver* observer) { impl_->observe(observer); }
 void World::step() { impl_->step(); }
 
 Time World::now() const { return impl_->now_; }

@@ -26,6 +26,7 @@
 #include "core/controller.hpp"
 #include "core/fields.hpp"
 #include "core/result.hpp"
+#include "core/run_observer.hpp"
 #include "plant/plant.hpp"
 #include "sim/faults.hpp"
 #include "sim/laps.hpp"
@@ -139,6 +140,9 @@ class World {
 
   /// Everything back to t = 0, to the bit, as make() left it.
   void reset();
+  /// Who is told of every message that arrives and every decision from now on; null: nobody. It must outlive the world, or be
+  /// taken away, and changes nothing of what happens.
+  void observe(RunObserver* observer);
   /// One physics step. Allocates nothing, except where policy kRespond meets a contact.
   void step();
 

@@ -3,9 +3,7 @@
 #include "tracks/fan.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
@@ -13,43 +11,14 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "tracks/zbuffer_inl.hpp"
+
 #ifndef PITWALL_TRACKS_FAN_ONCE
 #define PITWALL_TRACKS_FAN_ONCE
 namespace pitwall::tracks {
 namespace {
 
-constexpr std::size_t kBlock = 1024;  // edges at a time
-constexpr std::size_t kPad = 64;      // vectors may run over by less
-constexpr std::size_t kLevels = 12;   // 2^11 beams
-constexpr int kEmptyByte = 0x7f;      // twice: farther than any line of a map of Walls::kMaxSide
-
-// Level l, entry a: the nearest edge that covers the 2^l beams from a on, and was entered there.
-struct DepthBuffer {
-  alignas(64) std::int16_t level[kLevels][FanQuery::kMaxBeams + kPad];
-  unsigned used = 0;  // levels in use, one bit each; the others are not even initialised
-};
-
-struct Corners {
-  alignas(64) std::int32_t number[kBlock + kPad];     // first beam at or past it, not limited to the fan
-  alignas(64) std::uint16_t covering[kBlock + kPad];  // edges, counted from the first of the block
-};
-
-// The set bits of four, first to last. (Highway's CompressStore copies its table to the stack at every call under g++.)
-constexpr std::uint16_t kSetBits[16][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {2, 0, 0, 0}, {0, 2, 0, 0},
-                                           {1, 2, 0, 0}, {0, 1, 2, 0}, {3, 0, 0, 0}, {0, 3, 0, 0}, {1, 3, 0, 0}, {0, 1, 3, 0},
-                                           {2, 3, 0, 0}, {0, 2, 3, 0}, {1, 2, 3, 0}, {0, 1, 2, 3}};
-
-// What four beams meet: low bits, whether they meet anything; high bits, whether that lies across x.
-constexpr auto kFaces = [] {
-  std::array<std::array<Face, 4>, 256> faces{};
-  for (unsigned bits = 0; bits < 256; ++bits) {
-    for (unsigned lane = 0; lane < 4; ++lane) {
-      const Face across = (bits >> (lane + 4) & 1U) != 0 ? Face::kAcrossX : Face::kAcrossY;
-      faces[bits][lane] = (bits >> lane & 1U) != 0 ? across : Face::kNone;
-    }
-  }
-  return faces;
-}();
+using namespace detail;
 
 // All that does not depend on the instruction set.
 struct FanState {
@@ -97,23 +66,6 @@ std::int32_t exact_number(const FanState& fan, std::uint32_t vertex, std::int32_
   return side > 0.0 ? nearest + 1 : nearest;
 }
 
-void clear(std::int16_t* level, std::size_t beams) { std::memset(level, kEmptyByte, (beams + kPad) * sizeof(std::int16_t)); }
-
-void cover(DepthBuffer& buffer, std::size_t beams, std::int32_t first, std::int32_t end, std::int16_t depth) {
-  const auto a = static_cast<std::size_t>(std::max(first, 0));
-  const auto b = std::min(static_cast<std::size_t>(std::max(end, 0)), beams);
-  if (a >= b) return;
-  const auto l = static_cast<std::size_t>(std::bit_width(b - a)) - 1;
-  std::int16_t* const level = buffer.level[l];
-  if ((buffer.used >> l & 1) == 0) {
-    buffer.used |= 1U << l;
-    clear(level, beams);
-  }
-  const std::size_t c = b - (std::size_t{1} << l);
-  level[a] = std::min(level[a], depth);
-  level[c] = std::min(level[c], depth);
-}
-
 std::int16_t depth_of(const FanState& fan, std::uint32_t edge, std::uint32_t vertex) {
   const int cells = (edge & 1) != 0 ? Walls::x_of(vertex) - fan.cell_x : Walls::y_of(vertex) - fan.cell_y;
   return static_cast<std::int16_t>(std::abs(cells));
@@ -143,35 +95,6 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Arctangent on [0, 1], within 2e-8: Abramowitz and Stegun, "Handbook of Mathematical Functions", 4.4.49.
-template <class V>
-HWY_INLINE V arctangent(V x) {
-  const hn::DFromV<V> d;
-  const V square = hn::Mul(x, x);
-  V sum = hn::Set(d, -0.0040540580F);
-  sum = hn::Add(hn::Mul(sum, square), hn::Set(d, 0.0218612288F));
-  sum = hn::Add(hn::Mul(sum, square), hn::Set(d, -0.0559098861F));
-  sum = hn::Add(hn::Mul(sum, square), hn::Set(d, 0.0964200441F));
-  sum = hn::Add(hn::Mul(sum, square), hn::Set(d, -0.1390853351F));
-  sum = hn::Add(hn::Mul(sum, square), hn::Set(d, 0.1994653599F));
-  sum = hn::Add(hn::Mul(sum, square), hn::Set(d, -0.3332985605F));
-  sum = hn::Add(hn::Mul(sum, square), hn::Set(d, 0.9999993329F));
-  return hn::Mul(sum, x);
-}
-
-// A coordinate of the sensor, split so that cell differences keep their relative precision in float: whole cells, the nearest
-// 4096th, and the rest, which is smaller than any other difference.
-struct Split {
-  Split(double at, int cell) : whole(cell) {
-    const double rest = at - static_cast<double>(cell);
-    coarse = static_cast<float>(std::floor(rest * 4096.0 + 0.5) / 4096.0);
-    fine = static_cast<float>(rest - static_cast<double>(coarse));
-  }
-  std::int32_t whole;
-  float coarse;
-  float fine;
-};
-
 void number_corners(const FanState& fan, std::uint32_t first, std::size_t count, std::int32_t* HWY_RESTRICT numbers, Ties& ties) {
   const hn::ScalableTag<std::int32_t> di;
   const hn::RebindToFloat<decltype(di)> df;
@@ -184,13 +107,7 @@ void number_corners(const FanState& fan, std::uint32_t first, std::size_t count,
   const auto per_rad = hn::Set(df, fan.per_rad);
   const auto middle = hn::Set(df, fan.middle_number);
   const auto sure = hn::Set(df, fan.tolerance);
-  const auto quarter_turn = hn::Set(df, 1.57079632679F);
-  const auto half_turn = hn::Set(df, 3.14159265359F);
   const std::uint32_t* HWY_RESTRICT const vertices = fan.query.vertices + first;
-  const auto relative = [&](auto whole, const Split& from) HWY_ATTR {
-    const auto cells = hn::ConvertTo(df, hn::Sub(whole, hn::Set(di, from.whole)));
-    return hn::Sub(hn::Sub(cells, hn::Set(df, from.coarse)), hn::Set(df, from.fine));
-  };
   for (std::size_t k = 0; k < count; k += lanes) {
     // The array is padded, see RayCaster.
     const auto vertex = hn::BitCast(di, hn::LoadU(hn::RebindToUnsigned<decltype(di)>(), vertices + k));
@@ -199,12 +116,7 @@ void number_corners(const FanState& fan, std::uint32_t first, std::size_t count,
     // Turned so that the middle of the fan lies ahead, and the jump of the angle behind.
     const auto p = hn::Add(hn::Mul(x, c), hn::Mul(y, s));
     const auto q = hn::Sub(hn::Mul(y, c), hn::Mul(x, s));
-    const auto along = hn::Abs(p);
-    const auto aside = hn::Abs(q);
-    const auto eighth = arctangent(hn::Div(hn::Min(along, aside), hn::Max(along, aside)));
-    const auto quadrant = hn::IfThenElse(hn::Gt(aside, along), hn::Sub(quarter_turn, eighth), eighth);
-    const auto half = hn::IfThenElse(hn::Lt(p, hn::Zero(df)), hn::Sub(half_turn, quadrant), quadrant);
-    const auto angle = hn::CopySign(half, q);
+    const auto angle = angle_of(p, q);
     const auto number = hn::Add(hn::Mul(angle, per_rad), middle);
     const auto rounded = hn::Round(number);
     const auto nearest = hn::ConvertTo(di, rounded);
@@ -222,81 +134,6 @@ void number_corners(const FanState& fan, std::uint32_t first, std::size_t count,
         if (offsets[lane] < fan.tolerance) numbers[k + lane] = exact_number(fan, vertices[k + lane], nearests[lane], ties);
       }
     }
-  }
-}
-
-// Lists the edges that cover beams, and enters at once those that may pass behind the sensor; returns how many are listed.
-std::size_t find_covering(const FanState& fan, std::uint32_t first, std::size_t count, Corners& corners, DepthBuffer* buffers) {
-  const hn::ScalableTag<std::int32_t> di;
-  const std::size_t lanes = hn::Lanes(di);
-  const auto beams = hn::Set(di, static_cast<std::int32_t>(fan.query.beams.size()));
-  const auto half_turn = hn::Set(di, fan.half_turn);
-  std::size_t listed = 0;
-  for (std::size_t k = 0; k < count; k += lanes) {
-    const auto from = hn::LoadU(di, corners.number + k);
-    const auto to = hn::LoadU(di, corners.number + k + 1);
-    const auto behind = hn::Gt(hn::Abs(hn::Sub(to, from)), half_turn);
-    auto covers = hn::And(hn::And(hn::Gt(to, from), hn::Gt(to, hn::Zero(di))), hn::And(hn::Gt(beams, from), hn::Not(behind)));
-    auto passes = behind;
-    if (count - k < lanes) {
-      const auto there = hn::FirstN(di, count - k);
-      covers = hn::And(covers, there);
-      passes = hn::And(passes, there);
-    }
-    std::uint8_t bits[(hn::MaxLanes(di) + 7) / 8 < 8 ? 8 : (hn::MaxLanes(di) + 7) / 8];
-    hn::StoreMaskBits(di, covers, bits);
-    for (std::size_t lane = 0; lane < lanes; lane += 4) {
-      const unsigned four = bits[lane / 8] >> (lane % 8) & 15U;
-      for (std::size_t n = 0; n < 4; ++n) corners.covering[listed + n] = static_cast<std::uint16_t>(k + lane + kSetBits[four][n]);
-      listed += static_cast<std::size_t>(std::popcount(four));
-    }
-    if (HWY_UNLIKELY(!hn::AllFalse(di, passes))) {
-      for (std::size_t lane = 0; lane < lanes && k + lane < count; ++lane) {
-        const std::int32_t a = corners.number[k + lane];
-        const std::int32_t b = corners.number[k + lane + 1];
-        const std::uint32_t edge = first + static_cast<std::uint32_t>(k + lane);
-        if (std::abs(b - a) > fan.half_turn) cover_behind(fan, edge, a, b, buffers[edge & 1]);
-      }
-    }
-  }
-  return listed;
-}
-
-// Brings every entry down to the beams it covers.
-void push_down(DepthBuffer& buffer, std::size_t beams) {
-  const hn::ScalableTag<std::int16_t> d;
-  const std::size_t lanes = hn::Lanes(d);
-  if (buffer.used == 0) {
-    clear(buffer.level[0], beams);
-    return;
-  }
-  for (auto l = static_cast<std::size_t>(std::bit_width(buffer.used)) - 1; l > 0; --l) {
-    const std::int16_t* HWY_RESTRICT const from = buffer.level[l];
-    std::int16_t* HWY_RESTRICT const to = buffer.level[l - 1];
-    const std::size_t half = std::size_t{1} << (l - 1);
-    if ((buffer.used >> (l - 1) & 1) == 0) {
-      buffer.used |= 1U << (l - 1);
-      clear(to, beams);
-    }
-    // Entries run up to beams - 2 * half; past them there is nothing, up to the padding.
-    for (std::size_t k = 0; k + half < beams; k += lanes) hn::StoreU(hn::Min(hn::LoadU(d, to + k), hn::LoadU(d, from + k)), d, to + k);
-    for (std::size_t k = 0; k + half < beams; k += lanes) {
-      hn::StoreU(hn::Min(hn::LoadU(d, to + half + k), hn::LoadU(d, from + k)), d, to + half + k);
-    }
-  }
-}
-
-// What each lane of a vector of beams meets.
-template <class M>
-HWY_INLINE void store_faces(M wall, M x_first, Face* HWY_RESTRICT faces) {
-  const hn::ScalableTag<double> d;
-  std::uint8_t walls[8] = {};
-  std::uint8_t across_x[8] = {};
-  hn::StoreMaskBits(d, wall, walls);
-  hn::StoreMaskBits(d, x_first, across_x);
-  for (std::size_t lane = 0; lane < hn::Lanes(d); lane += 4) {
-    const unsigned bits = (walls[lane / 8] >> (lane % 8) & 15U) | (across_x[lane / 8] >> (lane % 8) & 15U) << 4;
-    std::memcpy(faces + lane, kFaces[bits].data(), std::min<std::size_t>(4, hn::Lanes(d)));
   }
 }
 
@@ -374,7 +211,10 @@ void cast_on_target(const FanQuery& query, double* out, Face* faces, Ties& ties)
       const std::uint32_t first = range.first + done;
       const std::size_t count = std::min<std::size_t>(kBlock, range.count - done);
       number_corners(fan, first, count + 1, corners.number, ties);
-      const std::size_t listed = find_covering(fan, first, count, corners, buffers);
+      const std::size_t listed = find_covering(beams, fan.half_turn, count, corners, [&](std::size_t at) {
+        const std::uint32_t edge = first + static_cast<std::uint32_t>(at);
+        cover_behind(fan, edge, corners.number[at], corners.number[at + 1], buffers[edge & 1]);
+      });
       for (std::size_t k = 0; k < listed; ++k) {
         const std::uint32_t at = corners.covering[k];
         const std::uint32_t edge = first + at;

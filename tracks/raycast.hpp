@@ -17,23 +17,15 @@
 #include <vector>
 
 #include "core/geometry.hpp"
+#include "tracks/beam_fan.hpp"
 #include "tracks/fan.hpp"
 #include "tracks/map.hpp"
 #include "tracks/sweep.hpp"
+#include "tracks/sweep_fan.hpp"
 #include "tracks/visibility.hpp"
 #include "tracks/walls.hpp"
 
 namespace pitwall::tracks {
-
-/// The beams of a scanner, as unit vectors in the sensor frame: beam i points at exactly
-/// angle_min + i * (fov / (count - 1)), first and last included.
-struct BeamFan {
-  /// At least 1 beam (a single one points at angle_min), angles finite and angle_max not below angle_min.
-  BeamFan(double angle_min_rad, double angle_max_rad, int count);
-  double angle_min_rad;
-  double angle_increment_rad;
-  std::vector<Vec2> directions;
-};
 
 /// Casts rays on one map. Nothing about it that can be seen changes after construction: share it between cars, runs and
 /// threads. What can be seen from a tile of the map is worked out at the first fan from there (0.2 ms, under a lock).
@@ -58,9 +50,10 @@ class RayCaster final {
                 std::span<Face> faces = {}) const;
 
   /// cast() for every beam of a fan whose sensor moves while it turns: out[k] is what beam k meets from where the sensor is at that beam,
-  /// as `Sweep` says. `out` holds a value a beam. A sensor that does not move gets the bits of cast_fan().
-  void cast_sweep(std::span<const SweepKnot> knots, const BeamFan& fan, double max_range_m, std::span<double> out,
-                  std::span<Face> faces = {}) const;
+  /// as `Sweep` says. `out` holds a value a beam. A sensor that does not move gets the bits of cast_fan(). Returns how many beams had to be
+  /// walked one by one: next to none, unless the sensor is about to touch a wall or outside the map.
+  std::size_t cast_sweep(std::span<const SweepKnot> knots, const BeamFan& fan, double max_range_m, std::span<double> out,
+                         std::span<Face> faces = {}) const;
 
   /// Bytes held, the map apart; all of them from construction on.
   [[nodiscard]] std::size_t bytes() const;
@@ -108,6 +101,16 @@ class RayCaster final {
   [[nodiscard]] Face face_at(Vec2 origin, Vec2 direction, double t) const;
   void cast_one(const Start& start, Vec2 direction, double max_range_m, double& range_m, Face* face) const;
   void cast_swept(const Sweep& sweep, std::size_t beam, double max_range_m, double& range_m, Face* face) const;
+  // Where the sensor is during a sweep.
+  struct Way {
+    std::uint32_t component = Walls::kNone;
+    std::size_t used = 0;
+    std::array<std::array<int, 2>, SweepQuery::kMaxTiles> tiles;
+  };
+  [[nodiscard]] bool follow_way(const SweepPiece& piece, std::size_t from, std::size_t to, Way& way) const;
+  [[nodiscard]] bool sweep_edges(const Sweep& sweep, std::size_t first, std::size_t count, double max_range_m, double* out, Face* faces,
+                                 Ties& ties) const;
+  static void tie_near_lines(const Sweep& sweep, const SweepPiece& piece, std::size_t from, std::size_t to, std::size_t first, Ties& ties);
   [[nodiscard]] bool cast_edges(const Start& start, const Fan& fan, double* out, Face* faces) const;
   void cast_part(const Start& start, const Fan& fan, double* out, Face* faces) const;
 

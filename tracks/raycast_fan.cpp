@@ -8,6 +8,7 @@
 
 #include "core/check.hpp"
 #include "tracks/raycast.hpp"
+#include "tracks/sweep_fan.hpp"
 
 namespace pitwall::tracks {
 namespace {
@@ -17,6 +18,9 @@ constexpr double kNoReturn = std::numeric_limits<double>::infinity();
 constexpr std::size_t kFewBeams = 24;
 // Beams that a fan with a stride is taken in at a time.
 constexpr std::size_t kStrided = 512;
+// A sensor that moves by less than this a beam, in cells, may stay beside a line for many; then all are walked if it comes this near.
+constexpr double kLeastMove = 1e-10;
+constexpr double kNearLine = 1e-6;
 
 template <class CastBeam>
 void for_each_tie(const Ties& ties, std::size_t beams, CastBeam cast_beam) {
@@ -144,8 +148,8 @@ void RayCaster::cast_fan(const Pose2& T_map_sensor, const BeamFan& fan, double m
   }
 }
 
-void RayCaster::cast_sweep(std::span<const SweepKnot> knots, const BeamFan& fan, double max_range_m, std::span<double> out,
-                           std::span<Face> faces) const {
+std::size_t RayCaster::cast_sweep(std::span<const SweepKnot> knots, const BeamFan& fan, double max_range_m, std::span<double> out,
+                                  std::span<Face> faces) const {
   const std::size_t beams = fan.directions.size();
   PITWALL_CHECK(out.size() >= beams, out.size(), beams);
   PITWALL_CHECK(faces.empty() || faces.size() >= beams, faces.size(), beams);
@@ -153,9 +157,138 @@ void RayCaster::cast_sweep(std::span<const SweepKnot> knots, const BeamFan& fan,
   if (!sweep.finite()) {
     std::fill_n(out.begin(), beams, kNoReturn);
     if (!faces.empty()) std::fill_n(faces.begin(), beams, Face::kNone);
-    return;
+    return 0;
   }
-  for (std::size_t k = 0; k < beams; ++k) cast_swept(sweep, k, max_range_m, out[k], faces.empty() ? nullptr : &faces[k]);
+  const double increment = fan.angle_increment_rad;
+  const std::size_t in_span = static_cast<std::size_t>(std::min(SweepQuery::kMaxSpan / std::max(increment, 1e-9), 1e6)) + 1;
+  const std::size_t most = std::min(in_span, FanQuery::kMaxBeams);
+  std::size_t walked = 0;
+  for (std::size_t first = 0; first < beams; first += most) {
+    const std::size_t count = std::min(most, beams - first);
+    Face* const part_faces = faces.empty() ? nullptr : faces.data() + first;
+    Ties ties;
+    const bool cast = sweep_edges(sweep, first, count, max_range_m, out.data() + first, part_faces, ties);
+    const auto walk_one = [&](std::size_t k) {
+      cast_swept(sweep, first + k, max_range_m, out[first + k], part_faces != nullptr ? part_faces + k : nullptr);
+      ++walked;
+    };
+    if (cast) {
+      for_each_tie(ties, count, walk_one);
+    } else {
+      for (std::size_t k = 0; k < count; ++k) walk_one(k);
+    }
+  }
+  return walked;
+}
+
+// By the edges in sight; false where that cannot be done.
+bool RayCaster::sweep_edges(const Sweep& sweep, std::size_t first, std::size_t count, double max_range_m, double* out, Face* faces,
+                            Ties& ties) const {
+  if (visibility_ == nullptr || !sweep.gentle() || count < kFewBeams || sweep.fan().angle_increment_rad < FanQuery::kMinIncrement) {
+    return false;
+  }
+  Way way;
+  for (const SweepPiece& piece : sweep.pieces()) {
+    const std::size_t from = std::max(piece.first, first);
+    const std::size_t to = std::min(piece.end, first + count);
+    if (from < to && !follow_way(piece, from, to - 1, way)) return false;
+  }
+  SweepQuery query;
+  for (; query.tiles < way.used; ++query.tiles) {
+    const auto [i, j] = way.tiles[query.tiles];
+    query.seen[query.tiles] = visibility_->from(i * Visibility::kTile, j * Visibility::kTile, way.component);
+    if (query.seen[query.tiles].empty()) return false;
+  }
+  query.vertices = walls_.vertices().data();
+  query.width = map_->width();
+  query.height = map_->height();
+  query.sweep = &sweep;
+  query.first = first;
+  query.count = count;
+  query.resolution_m = map_->resolution_m();
+  query.max_range_m = max_range_m;
+  if (!cast_sweep_edges(query, out, faces, ties)) return false;
+  for (const SweepPiece& piece : sweep.pieces()) {
+    const std::size_t from = std::max(piece.first, first);
+    const std::size_t to = std::min(piece.end, first + count);
+    if (from < to) tie_near_lines(sweep, piece, from, to, first, ties);
+  }
+  return true;
+}
+
+// The tiles and the component of a piece of the way; false if it touches a blocked square, leaves the map or crosses too many tiles.
+bool RayCaster::follow_way(const SweepPiece& piece, std::size_t from, std::size_t to, Way& way) const {
+  const Vec2 a = piece.origin_at(from);
+  const Vec2 b = piece.origin_at(to);
+  const double low_x = std::min(a.x, b.x);
+  const double low_y = std::min(a.y, b.y);
+  const double high_x = std::max(a.x, b.x);
+  const double high_y = std::max(a.y, b.y);
+  if (!(low_x > 0.0 && low_y > 0.0 && high_x < map_->width() && high_y < map_->height())) return false;
+  if (high_x - low_x > SweepQuery::kMaxWay || high_y - low_y > SweepQuery::kMaxWay) return false;
+  // All cells that the box touches: on both sides of a line that it ends on.
+  const int left = static_cast<int>(std::ceil(low_x)) - 1;
+  const int down = static_cast<int>(std::ceil(low_y)) - 1;
+  const int right = static_cast<int>(high_x);
+  const int up = static_cast<int>(high_y);
+  for (int j = down; j <= up; ++j) {
+    for (int i = left; i <= right; ++i) {
+      if (!map_->blocked(i, j)) continue;
+      if (to - from < 2) return false;
+      const std::size_t middle = from + (to - from) / 2;
+      return follow_way(piece, from, middle, way) && follow_way(piece, middle, to, way);
+    }
+  }
+  const std::uint32_t component = walls_.component(static_cast<int>(a.x), static_cast<int>(a.y));
+  if (way.used > 0 && component != way.component) return false;
+  way.component = component;
+  for (int j = static_cast<int>(low_y) / Visibility::kTile; j <= up / Visibility::kTile; ++j) {
+    for (int i = static_cast<int>(low_x) / Visibility::kTile; i <= right / Visibility::kTile; ++i) {
+      const std::array<int, 2> tile{i, j};
+      if (std::find(way.tiles.begin(), way.tiles.begin() + way.used, tile) != way.tiles.begin() + way.used) continue;
+      if (way.used == way.tiles.size()) return false;
+      way.tiles[way.used++] = tile;
+    }
+  }
+  return true;
+}
+
+// Beams that start on a grid line, or closer to one than rounding lets the z-buffer tell.
+void RayCaster::tie_near_lines(const Sweep& sweep, const SweepPiece& piece, std::size_t from, std::size_t to, std::size_t first,
+                               Ties& ties) {
+  const auto tie = [&](std::size_t beam) { ties[(beam - first) / 64] |= std::uint64_t{1} << ((beam - first) % 64); };
+  const auto off_line = [](double at) { return std::fabs(at - std::floor(at + 0.5)); };
+  const auto check = [&](double start, double way, auto coordinate) {
+    const double a = coordinate(piece.origin_at(from));
+    const double b = coordinate(piece.origin_at(to - 1));
+    if (a == b && off_line(a) == 0.0) {
+      // Along a line: as for a still sensor.
+      for (std::size_t k = from; k < to; ++k) {
+        const Vec2 direction = sweep.direction_cells(k);
+        if (std::min(std::fabs(direction.x), std::fabs(direction.y)) <= FanQuery::kTieRad) tie(k);
+      }
+      return;
+    }
+    const double a_beam = way * piece.per_beam;
+    const double low = std::floor(std::min(a, b) + 0.5);
+    const double high = std::floor(std::max(a, b) + 0.5);
+    if (std::fabs(a_beam) < kLeastMove) {
+      if (std::min(off_line(a), off_line(b)) < kNearLine || low != high) {
+        for (std::size_t k = from; k < to; ++k) tie(k);
+      }
+      return;
+    }
+    for (double line = low; line <= high; line += 1.0) {
+      const double crossing = piece.start + (line - start) / a_beam;
+      if (!(crossing > static_cast<double>(from) - 2.0 && crossing < static_cast<double>(to) + 1.0)) continue;
+      const auto near = static_cast<std::size_t>(std::max(crossing, 1.0) - 1.0);
+      for (std::size_t k = std::max(near, from); k < std::min(near + 4, to); ++k) {
+        if (off_line(coordinate(piece.origin_at(k))) < FanQuery::kLineMargin) tie(k);
+      }
+    }
+  };
+  check(piece.origin.x, piece.way.x, [](Vec2 p) { return p.x; });
+  check(piece.origin.y, piece.way.y, [](Vec2 p) { return p.y; });
 }
 
 void RayCaster::cast_swept(const Sweep& sweep, std::size_t beam, double max_range_m, double& range_m, Face* face) const {

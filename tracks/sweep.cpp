@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/check.hpp"
-#include "tracks/raycast.hpp"
 
 namespace pitwall::tracks {
 

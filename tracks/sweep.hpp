@@ -9,11 +9,10 @@
 #include <span>
 
 #include "core/geometry.hpp"
+#include "tracks/beam_fan.hpp"
 #include "tracks/map.hpp"
 
 namespace pitwall::tracks {
-
-struct BeamFan;
 
 /// Coordinates in cells beyond which no ray looks for anything; keeps conversions to int defined.
 inline constexpr double kFarCells = 1e9;

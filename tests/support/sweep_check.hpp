@@ -18,12 +18,14 @@ struct SweepCheck {
   tracks::SweepKnot first_knot;  // of the first fan with a difference
   std::size_t first_beam = 0;
 
-  void compare(const tracks::RayCaster& rays, std::span<const tracks::SweepKnot> knots, const tracks::BeamFan& fan, double max_range_m) {
+  /// Returns how many beams the caster walked.
+  std::size_t compare(const tracks::RayCaster& rays, std::span<const tracks::SweepKnot> knots, const tracks::BeamFan& fan,
+                      double max_range_m) {
     const tracks::OccupancyMap& map = rays.map();
     const tracks::Sweep sweep(map, fan, knots);
     const auto within = [&](Vec2 p) { return p.x >= 0.0 && p.y >= 0.0 && p.x < map.width() && p.y < map.height(); };
     ranges.resize(fan.directions.size());
-    rays.cast_sweep(knots, fan, max_range_m, ranges);
+    const std::size_t walks = rays.cast_sweep(knots, fan, max_range_m, ranges);
     for (std::size_t b = 0; b < fan.directions.size(); ++b) {
       const Vec2 origin = sweep.origin_cells(b);
       if (!within(origin)) continue;
@@ -35,6 +37,7 @@ struct SweepCheck {
         first_beam = b;
       }
     }
+    return walks;
   }
 
   std::vector<double> ranges;

@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# bag_test.sh BIN WORK: the program `bag` on recordings of others, as a shell sees it. Exit 77 without the test data.
+bin=$1
+work=$2
+here=$(cd "$(dirname "$0")" && pwd)
+data=${PITWALL_TEST_DATA:-$here/../../shared/data}
+bags=$data/bags
+[ -d "$bags" ] || { echo "skipped: no test data at $bags (set PITWALL_TEST_DATA)"; exit 77; }
+rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
+failed=0
+
+# expect EXIT PATTERN WHAT COMMAND...
+expect() {
+  code=$1 pattern=$2 what=$3
+  shift 3
+  output=$("$@" 2>&1)
+  got=$?
+  if [ "$got" -ne "$code" ] || ! printf '%s\n' "$output" | tr '\n' ' ' | grep -Eq -- "$pattern"; then
+    printf 'FAILED %s: exit code %s (expected %s), pattern %s\n%s\n' "$what" "$got" "$code" "$pattern" "$output"
+    failed=1
+  fi
+}
+
+lap=$bags/wato_f1tenth_steady_lap
+expect 0 '/wheel_odom +nav_msgs/msg/Odometry +4861 +100\.00' "info" "$bin/bag" info "$lap"
+expect 0 '"receive_minus_stamp_ns": [0-9]+' "info --json" "$bin/bag" info --json "$lap"
+expect 0 'metadata says the messages are .wrong_format., the file says .cdr.' "metadata and table disagree" "$bin/bag" info "$bags/rosbag2_sqlite3_wrong_rmw_test"
+expect 1 "in encoding 'wrong_format'; only 'cdr' is read" "another encoding" "$bin/bag" check "$bags/rosbag2_mcap_wrong_rmw_test"
+expect 0 'evo_tf_example: sqlite3, 518 messages.*/tf_static  tf2_msgs/msg/TFMessage  1 ' "ls" "$bin/bag" ls "$bags"
+expect 0 '^\{"log_time":[0-9]+,"topic":"/tf","type":"tf2_msgs/msg/TFMessage","message":\{"transforms":\[.*\}' "cat" "$bin/bag" cat "$bags/evo_tf_example" --topic /tf --limit 1
+expect 2 "unknown topic '/tff'; did you mean '/tf'" "cat of no topic" "$bin/bag" cat "$bags/evo_tf_example" --topic /tff
+expect 0 'wheel_odom.csv: 1000 rows' "export of a piece" "$bin/bag" export "$lap" -o csv --topic /wheel_odom --start 10 --end 19.99
+expect 0 'made: 6355 messages' "convert" "$bin/bag" convert "$lap" -o made
+expect 2 'made: is there already' "convert onto a recording" "$bin/bag" convert "$lap" -o made
+expect 0 'identical: 6355 messages on 4 topics' "diff of a copy" "$bin/bag" diff "$lap" made
+expect 0 'back: 6355 messages' "convert to sqlite3" "$bin/bag" convert made -o back --format sqlite3 --ros-distro humble
+expect 0 'identical: 6355' "diff of a copy of a copy" "$bin/bag" diff "$lap" back
+expect 0 'merged: 6873 messages' "merge" "$bin/bag" convert "$lap" "$bags/evo_tf_example" -o merged --compression none
+expect 1 '/tf: only in the second' "diff of more" "$bin/bag" diff "$lap" merged
+expect 1 '"identical": false' "diff --json" "$bin/bag" diff --json "$lap" merged
+expect 1 'saved: 3149 messages, with losses' "recover" "$bin/bag" recover "$data/bags_damaged/db3_trunc_half.db3" -o saved
+expect 0 'saved: mcap, 1 file, 3149 messages' "check of what was recovered" "$bin/bag" check saved
+expect 1 'damage: .*db3_trunc_half.db3: .*recovered 3149 messages' "check of what is damaged" "$bin/bag" check "$data/bags_damaged/db3_trunc_half.db3"
+exit $failed
