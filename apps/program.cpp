@@ -20,6 +20,12 @@ std::vector<std::string> flags_of(const CLI::App& app) {
   return flags;
 }
 
+std::vector<std::string> names_of_commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App* /*any*/) { return true; })) names.push_back(command->get_name());
+  return names;
+}
+
 /// The subcommand that was given, or the program itself.
 const CLI::App& command_of(const CLI::App& app) {
   const auto given = app.get_subcommands();
@@ -59,6 +65,11 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
     if (error.get_exit_code() == 0) {
       app.exit(error, std::cout, std::cerr);
       return kPassed;
+    }
+    const std::vector<std::string> commands = names_of_commands(app);
+    if (!commands.empty() && app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-') {
+      log::error(unknown_name("command", argv[1], commands));
+      return kBadInput;
     }
     log::error(std::string(error.what()) + "; see --help");
     return kBadInput;

@@ -5,8 +5,10 @@
 
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/files.hpp"
@@ -25,7 +27,10 @@ constexpr std::int64_t kMs = 1'000'000;
 /// Answers with all it sees, and with what it remembers, so that any other input changes some answer.
 class Toy final : public Controller {
  public:
+  using Change = std::function<void(Command&)>;
   explicit Toy(float gain = 1.0F) : gain_(gain) {}
+  /// From the tenth call on it changes its answers.
+  explicit Toy(Change change) : change_(std::move(change)) {}
   [[nodiscard]] std::string_view name() const override { return "toy"; }
   [[nodiscard]] Trigger trigger() const override { return {}; }
   void reset(const Observation& first) override { sum_ = first.now.seconds(); }
@@ -42,11 +47,14 @@ class Toy final : public Controller {
     command.reason = seen.joy.message == nullptr ? Reason::kWaitingForJoy : Reason::kDrive;
     command.layer = seen.joy.message == nullptr ? Layer::kWatchdog : Layer::kLaw;
     command.beam = static_cast<std::int32_t>(seen.scan.sequence);
+    if (++calls_ >= 10 && change_) change_(command);
     return command;
   }
 
  private:
-  float gain_;
+  float gain_ = 1.0F;
+  Change change_;
+  int calls_ = 0;
   double sum_ = 0.0;
 };
 
@@ -129,6 +137,27 @@ TEST_CASE("another controller is told apart at the first tick and field") {
   CHECK(result.most_speed_mps > 0.0);
   CHECK(result.most_speed_mps < 1e-5);
   CHECK(result.most_steering_rad == 0.0);
+}
+
+TEST_CASE("every field of the answer counts, at the tick where it first differs") {
+  const TempFolder folder("replay_fields");
+  const fs::path run = recorded(folder);
+  const std::vector<std::pair<std::string, Toy::Change>> changes = {
+      {"steering_angle_rad", [](Command& command) { command.steering_angle_rad = std::nextafterf(command.steering_angle_rad, 9.0F); }},
+      {"speed_mps", [](Command& command) { command.speed_mps = std::nextafterf(command.speed_mps, 9.0F); }},
+      {"reason", [](Command& command) { command.reason = Reason::kFollow; }},
+      {"layer", [](Command& command) { command.layer = Layer::kSafety; }},
+      {"beam", [](Command& command) { command.beam += 1; }},
+      {"ttc_s", [](Command& command) { command.ttc_s = 1.0F; }}};
+  for (const auto& [field, change] : changes) {
+    Toy controller(change);
+    const auto result = replay(run, car_named("one", ""), controller);
+    REQUIRE_MESSAGE(result.ok(), result.error().message);
+    REQUIRE_MESSAGE(result->first, field);
+    CHECK(result->first->field == field);
+    CHECK(result->first->tick == 10);
+    CHECK(result->differing == 71);
+  }
 }
 
 TEST_CASE("without ticks the replay goes by arrival times and says that it is approximate") {

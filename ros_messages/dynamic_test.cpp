@@ -65,7 +65,8 @@ TEST_CASE("bytes that are not UTF-8 become the replacement character, one each")
   CHECK(json_string("\xc0\xaf") == "\"" + bad + bad + "\"");            // overlong
   CHECK(json_string("\xed\xa0\x80") == "\"" + bad + bad + bad + "\"");  // a surrogate
   CHECK(json_string("\xf4\x90\x80\x80") == "\"" + bad + bad + bad + bad + "\"");
-  CHECK(json_string("\xe2\x82") == "\"" + bad + bad + "\"");  // cut off
+  CHECK(json_string("\xf0\x80\x80\x80") == "\"" + bad + bad + bad + bad + "\"");  // overlong
+  CHECK(json_string("\xe2\x82") == "\"" + bad + bad + "\"");                      // cut off
   CHECK(json_string("\xed\x9f\xbf\x7f") == "\"\xed\x9f\xbf\x7f\"");
 }
 
@@ -127,6 +128,8 @@ TEST_CASE("sizes that the definition states are checked against what is left bef
                                   write(Float64{}), out);
   REQUIRE_FALSE(huge.ok());
   CHECK(huge.error().message.find("an array of 2147483647") != std::string::npos);
+  const Status array = append_json(parse("p/msg/Array", "float64[10] x\n"), write(Float64{}), out);
+  CHECK(array.error().message.find("x: an array of 10 at byte 4, where 8 bytes are left") != std::string::npos);
   const Status bounded = append_json(parse("p/msg/Bounded", "uint8[<=2] x\n"), write(String{"ab"}), out);
   CHECK(bounded.error().message.find("3 elements, more than 2,") != std::string::npos);
   const Status brief = append_json(parse("p/msg/Brief", "string<=1 x\n"), write(String{"ab"}), out);
