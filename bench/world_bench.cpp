@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole step of 25 ms without controllers: five physics steps of 5 ms (RK4, contact, laps), one scan of 1081 beams with every error of
-// profile `car`, and all other sensors. Cars start at cruising pace, evenly along the centre line, and roll. With n cars every number is per
-// step of all of them; the one-car worlds take turns, so that `times_one` compares like with like.
+// profile `car`, and all other sensors. Cars start at cruising pace, evenly along the centre line, and roll. With n cars every number is
+// per step of all of them; the one-car worlds take turns, so that `times_one` compares like with like.
 //
 // Beside it, what the step would cost if the fan were walked cell by cell or sphere-traced as in the peers, from the same poses.
 #include <benchmark/benchmark.h>
@@ -19,7 +19,7 @@
 namespace pitwall::bench {
 namespace {
 
-constexpr std::size_t kPlaces = 24;       // along the line, for one car
+constexpr std::size_t kPlaces = 24;        // along the line, for one car
 constexpr std::int64_t kStepsPerScan = 5;  // of 5 ms
 constexpr std::int64_t kScans = 8;         // in a row from each place
 constexpr double kSpeed_mps = 3.0;
@@ -85,8 +85,10 @@ double step_us(std::vector<sim::World>& worlds) {
 class Fans {
  public:
   Fans(const tracks::Track& track, const std::vector<sim::World>& worlds)
-      : track_(track), fan_(-0.5 * bench_car().lidar_fov_rad, 0.5 * bench_car().lidar_fov_rad, static_cast<int>(bench_car().lidar_beams)),
-        tracer_(*track.map), out_(fan_.directions.size()) {
+      : track_(track),
+        fan_(-0.5 * bench_car().lidar_fov_rad, 0.5 * bench_car().lidar_fov_rad, static_cast<int>(bench_car().lidar_beams)),
+        tracer_(*track.map),
+        out_(fan_.directions.size()) {
     for (const sim::World& world : worlds) poses_.push_back(world.car(0).T_map_base * bench_car().lidar_mount());
   }
   double cast_us() {

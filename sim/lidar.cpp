@@ -122,7 +122,8 @@ void Lidar::sweep(Time from, Duration step, const Motion& base, std::span<const 
   piece.sensor = {base.from * T_base_lidar_, base.to * T_base_lidar_};
   // Steps much shorter than a turn are taken together: the way between is straight to within micrometres.
   const double last = static_cast<double>(ranges_.size() - 1);
-  if (knots_.empty() || piece.first_beam >= knots_.back().beam + last / kMostPieces) knots_.push_back({piece.first_beam, piece.sensor.from});
+  if (knots_.empty() || piece.first_beam >= knots_.back().beam + last / kMostPieces)
+    knots_.push_back({piece.first_beam, piece.sensor.from});
   for (std::size_t k = 0; k < others.size(); ++k) {
     if (k != self) see_moving(others[k], piece);
   }
@@ -151,8 +152,8 @@ void Lidar::see_moving(const SeenMotion& other, const Piece& piece) {
   const Circle body = circle_about(other.chassis);
   const Vec2 from = other.motion.from * body.middle - piece.sensor.from.position();
   const Vec2 to = other.motion.to * body.middle - piece.sensor.to.position();
-  const double turn = std::abs(wrap_angle(piece.sensor.to.yaw - piece.sensor.from.yaw)) +
-                      std::abs(wrap_angle(other.motion.to.yaw - other.motion.from.yaw));
+  const double turn =
+      std::abs(wrap_angle(piece.sensor.to.yaw - piece.sensor.from.yaw)) + std::abs(wrap_angle(other.motion.to.yaw - other.motion.from.yaw));
   const double way = norm(to - from);
   const double radius = body.radius_m + kBend_m + 0.5 * turn * norm(body.middle);
   const double away = std::sqrt(std::min(dot(from, from), dot(to, to))) - 0.5 * way;

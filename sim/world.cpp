@@ -129,7 +129,8 @@ class World::Impl {
     seen_.clear();
     if (std::any_of(cars_.begin(), cars_.end(), [&](const auto& car) { return car->sees_now(now_); })) {
       for (const auto& car : cars_) seen_.push_back(car->seen());
-      for (std::size_t k = 0; k < obstacle_motion_.size(); ++k) seen_.push_back({surroundings_.obstacles[k].body(), obstacle_motion_[k].to});
+      for (std::size_t k = 0; k < obstacle_motion_.size(); ++k)
+        seen_.push_back({surroundings_.obstacles[k].body(), obstacle_motion_[k].to});
     }
     for (std::size_t i = 0; i < cars_.size(); ++i) cars_[i]->look(now_, seen_, i);
   }
