@@ -51,7 +51,7 @@ sim::World world_of(const tracks::Track& track, std::size_t cars, double first_s
     setups.push_back(std::move(setup));
   }
   sim::LapLine line;
-  line.path = std::shared_ptr<const tracks::Path>(track.centre, &centre.path);
+  line.path = std::shared_ptr<const tracks::Path>(std::shared_ptr<void>(), &centre.path);  // bench_tracks() outlives it
   line.width_right_m = centre.width_right_m;
   line.width_left_m = centre.width_left_m;
   sim::WorldSettings settings;
