@@ -23,17 +23,6 @@ namespace {
 constexpr std::size_t kPoses = 216;
 constexpr double kRange = 30.0;
 
-void walk_fan(const tracks::OccupancyMap& map, const Pose2& pose, const tracks::BeamFan& fan, std::vector<double>& out) {
-  const Vec2 origin = map.to_grid(pose.position());
-  const math::SinCos turn = math::sincos(map.to_grid_yaw(pose.yaw));
-  for (std::size_t b = 0; b < fan.directions.size(); ++b) {
-    const Vec2 beam = fan.directions[b];
-    const double range =
-        map.resolution_m() * cell_walk(map, origin, {turn.cos * beam.x - turn.sin * beam.y, turn.sin * beam.x + turn.cos * beam.y});
-    out[b] = range <= kRange ? range : std::numeric_limits<double>::infinity();
-  }
-}
-
 // How far ranges are from those of the walk; what does not return counts as the greatest range.
 struct Errors {
   std::vector<double> off;
@@ -92,7 +81,7 @@ void fans(benchmark::State& state, const tracks::Track& track, std::int64_t targ
   std::vector<double> walked(fan.directions.size());
   std::vector<double> traced(fan.directions.size());
   const auto cast_one = [&](const Pose2& pose) { track.rays->cast_fan(pose, fan, kRange, cast); };
-  const auto walk_one = [&](const Pose2& pose) { walk_fan(*track.map, pose, fan, walked); };
+  const auto walk_one = [&](const Pose2& pose) { walk_fan(*track.map, pose, fan, kRange, walked); };
   const auto trace_one = [&](const Pose2& pose) {
     tracer.fan(pose, pose.yaw + fan.angle_min_rad, fan.angle_increment_rad, traced.size(), kRange, traced.data());
   };

@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,8 @@ class Hash {
       add(word);
     }
   }
+  /// Many floats, two a word, in eight lanes that do not wait for one another (a scan of 1081: 0.5 us instead of 3).
+  void add(std::span<const float> values);
   [[nodiscard]] constexpr std::uint64_t value() const { return state_; }
 
  private:

@@ -4,7 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <bit>
+#include <limits>
 #include <set>
+#include <span>
+#include <vector>
 
 using namespace pitwall;
 
@@ -63,4 +66,33 @@ TEST_CASE("values are pinned: a recorded trace hash must mean the same tomorrow"
   CHECK(to_hex(hash_of(std::uint64_t{1}, std::int64_t{-1})) == "1899454b7503e8da");
   CHECK(to_hex(hash_of(1.0, -0.0, 0.5F)) == "f943c327a125b6bf");
   CHECK(to_hex(hash_of(std::string_view("car0/lidar"))) == "7bc6dabf7de8c725");
+}
+
+TEST_CASE("many floats: every one counts, and so do their order and their number") {
+  std::vector<float> values;
+  for (int k = 0; k < 37; ++k) values.push_back(0.1F * static_cast<float>(k));
+  const auto bulk = [](std::span<const float> v) {
+    Hash hash;
+    hash.add(v);
+    return hash.value();
+  };
+  std::set<std::uint64_t> seen{bulk(values)};
+  for (std::size_t n = 0; n < values.size(); ++n) seen.insert(bulk(std::span(values).first(n)));
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    std::vector<float> other = values;
+    other[k] = -other[k];
+    if (k == 0) other[0] = std::numeric_limits<float>::quiet_NaN();
+    seen.insert(bulk(other));
+    if (k + 1 == values.size()) continue;
+    other = values;
+    std::swap(other[k], other[k + 1]);
+    seen.insert(bulk(other));
+  }
+  CHECK(seen.size() == 1 + 37 + 37 + 36);
+  // What was hashed before counts too, and the value is pinned.
+  Hash after;
+  after.add(std::uint64_t{1});
+  after.add(std::span<const float>(values));
+  CHECK(after.value() != bulk(values));
+  CHECK(to_hex(bulk(values)) == "d5d705111baaa504");
 }

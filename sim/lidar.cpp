@@ -16,10 +16,19 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // A hair of a beam spacing: which beams are tried is no part of the answer, only its cost.
 constexpr double kSpanSlack_rad = 1e-6;
-// The same of a step: a beam on its very end belongs to it, however its time rounds.
-constexpr double kStepSlack = 1e-9;
-// The mount turns about base_link within a step, which bends the sensor's way by less than this.
+// The middle of a chassis turns about its base_link within a step, which bends its way by less than this.
 constexpr double kBend_m = 1e-3;
+// Of a turn, with room for one more knot than the caster's limit asks for.
+constexpr double kMostPieces = tracks::Sweep::kMaxKnots - 2;
+
+struct Circle {
+  Vec2 middle;  // in the frame of the body
+  double radius_m;
+};
+
+Circle circle_about(const BodyRectangle& body) {
+  return {{0.5 * (body.rear_m + body.front_m), 0.0}, norm({0.5 * (body.front_m - body.rear_m), body.half_width_m})};
+}
 
 Pose2 true_mount(const Pose2& nominal, const LidarSettings& settings, std::uint64_t seed, std::string_view car_name) {
   const Rng draw(seed, std::string(car_name) + "/lidar_mount");
@@ -62,7 +71,9 @@ Lidar::Lidar(std::shared_ptr<const tracks::RayCaster> rays, const LidarSettings&
       errors_(settings, seed, car_name),
       true_ranges_(static_cast<std::size_t>(settings.beams), kInfinity),
       ranges_(true_ranges_),
-      fractions_(true_ranges_.size(), 0.0) {}
+      walls_(true_ranges_) {
+  knots_.reserve(tracks::Sweep::kMaxKnots);
+}
 
 LaserScan Lidar::blank() const {
   LaserScan scan;
@@ -84,10 +95,12 @@ void Lidar::reset() {
   scan_ = nullptr;
 }
 
-void Lidar::measure(std::uint64_t sample, const Pose2& T_map_base, std::span<const SeenCar> others, LaserScan& scan) {
+void Lidar::measure(std::uint64_t sample, const Pose2& T_map_base, std::span<const SeenCar> others, LaserScan& scan, std::size_t self) {
   const Pose2 T_map_sensor = T_map_base * T_base_lidar_;
   rays_->cast_fan(T_map_sensor, fan_, settings_.range_max_m, ranges_);
-  for (const SeenCar& car : others) see(car, T_map_sensor);
+  for (std::size_t k = 0; k < others.size(); ++k) {
+    if (k != self) see(others[k], T_map_sensor);
+  }
   finish(sample, scan);
 }
 
@@ -96,102 +109,91 @@ void Lidar::begin_sweep(std::uint64_t sample, LaserScan& scan) {
   scan_ = &scan;
   began_ = scan.stamp;
   sample_ = sample;
-  next_beam_ = 0;
+  knots_.clear();
+  std::fill(ranges_.begin(), ranges_.end(), kInfinity);
 }
 
-void Lidar::sweep(Time from, Duration step, const Motion& base, std::span<const SeenMotion> others) {
+void Lidar::sweep(Time from, Duration step, const Motion& base, std::span<const SeenMotion> others, std::size_t self) {
   if (scan_ == nullptr) return;
-  const std::size_t first = next_beam_;
-  const double increment = settings_.time_increment_s();
-  const double start = (from - began_).seconds();
-  const double length = step.seconds();
-  std::size_t end = first;
-  for (; end < ranges_.size(); ++end) {
-    const double u = (static_cast<double>(end) * increment - start) / length;
-    if (u > 1.0 + kStepSlack) break;
-    fractions_[end] = std::clamp(u, 0.0, 1.0);
-    const Pose2 T_map_sensor = pose_at(base, fractions_[end]) * T_base_lidar_;
-    const Vec2 direction = rotate(T_map_sensor.yaw, fan_.directions[end]);
-    ranges_[end] = rays_->cast(T_map_sensor.position(), direction, settings_.range_max_m);
+  const double increment_s = settings_.time_increment_s();
+  Piece piece;
+  piece.first_beam = (from - began_).seconds() / increment_s;
+  piece.last_beam = (from + step - began_).seconds() / increment_s;
+  piece.sensor = {base.from * T_base_lidar_, base.to * T_base_lidar_};
+  // Steps much shorter than a turn are taken together: the way between is straight to within micrometres.
+  const double last = static_cast<double>(ranges_.size() - 1);
+  if (knots_.empty() || piece.first_beam >= knots_.back().beam + last / kMostPieces)
+    knots_.push_back({piece.first_beam, piece.sensor.from});
+  for (std::size_t k = 0; k < others.size(); ++k) {
+    if (k != self) see_moving(others[k], piece);
   }
-  next_beam_ = end;
-  for (const SeenMotion& other : others) see_moving(other, base, first, end);
-  if (next_beam_ < ranges_.size()) return;
+  if (piece.last_beam < last) return;
+  knots_.push_back({piece.last_beam, piece.sensor.to});
+  rays_->cast_sweep(knots_, fan_, settings_.range_max_m, walls_);
+  for (std::size_t i = 0; i < ranges_.size(); ++i) ranges_[i] = std::min(ranges_[i], walls_[i]);
   finish(sample_, *scan_);
   scan_ = nullptr;
 }
 
-// The beams of [first, end) that may meet the other one, wherever both are within the step.
-void Lidar::see_moving(const SeenMotion& other, const Motion& base, std::size_t first, std::size_t end) {
-  if (first == end) return;
-  const BodyRectangle& body = other.chassis;
-  const Vec2 middle{0.5 * (body.rear_m + body.front_m), 0.0};
-  const Vec2 at_start = inverse(base.from * T_base_lidar_) * (other.motion.from * middle);
-  const Vec2 at_end = inverse(base.to * T_base_lidar_) * (other.motion.to * middle);
-  const double turn = std::abs(wrap_angle(base.to.yaw - base.from.yaw)) + std::abs(wrap_angle(other.motion.to.yaw - other.motion.from.yaw));
-  const double way =
-      distance(base.from.position(), base.to.position()) + distance(other.motion.from.position(), other.motion.to.position());
-  const double radius = norm({0.5 * (body.front_m - body.rear_m), body.half_width_m}) + kBend_m + 0.5 * turn * norm(middle);
-  const double away = std::min(norm(at_start), norm(at_end)) - 0.5 * way - turn * norm(T_base_lidar_.position());
+// The beams from low_rad to high_rad, in the sensor's frame and up to a turn away, as far as they are among first ... last.
+template <class Range>
+void Lidar::see_between(double low_rad, double high_rad, double first, double last, const Range& range) {
+  for (const double turn : {-2.0 * math::kPi, 0.0, 2.0 * math::kPi}) {
+    const double from = std::max(first, std::ceil((low_rad + turn - fan_.angle_min_rad) / fan_.angle_increment_rad));
+    const double to = std::min(last, std::floor((high_rad + turn - fan_.angle_min_rad) / fan_.angle_increment_rad));
+    if (from > to) continue;
+    const auto end = static_cast<std::size_t>(to) + 1;
+    for (auto i = static_cast<std::size_t>(from); i < end; ++i) ranges_[i] = std::min(ranges_[i], range(i));
+  }
+}
+
+// The other one wherever both are within the step.
+void Lidar::see_moving(const SeenMotion& other, const Piece& piece) {
+  const Circle body = circle_about(other.chassis);
+  const Vec2 from = other.motion.from * body.middle - piece.sensor.from.position();
+  const Vec2 to = other.motion.to * body.middle - piece.sensor.to.position();
+  const double turn =
+      std::abs(wrap_angle(piece.sensor.to.yaw - piece.sensor.from.yaw)) + std::abs(wrap_angle(other.motion.to.yaw - other.motion.from.yaw));
+  const double way = norm(to - from);
+  const double radius = body.radius_m + kBend_m + 0.5 * turn * norm(body.middle);
+  const double away = std::sqrt(std::min(dot(from, from), dot(to, to))) - 0.5 * way;
   if (away - radius > settings_.range_max_m) return;
-  std::size_t from = first;
-  std::size_t to = end;
+  double low = -math::kPi;
+  double high = math::kPi;
   if (away > radius) {
     const double half = math::atan2(radius, std::sqrt(away * away - radius * radius));
-    const double bearing = math::atan2(at_start.y, at_start.x);
-    const double change = wrap_angle(math::atan2(at_end.y, at_end.x) - bearing);
-    const double low = bearing + std::min(0.0, change) - half - turn;
-    const double high = bearing + std::max(0.0, change) + half + turn;
-    // The span may lie across the cut behind the sensor; then all beams of the piece are tried.
-    if (low >= -math::kPi && high <= math::kPi) {
-      const double first_beam = std::floor((low - fan_.angle_min_rad) / fan_.angle_increment_rad);
-      const double end_beam = std::ceil((high - fan_.angle_min_rad) / fan_.angle_increment_rad) + 1.0;
-      from = static_cast<std::size_t>(std::clamp(first_beam, static_cast<double>(first), static_cast<double>(end)));
-      to = static_cast<std::size_t>(std::clamp(end_beam, static_cast<double>(first), static_cast<double>(end)));
-    }
+    const double bearing = wrap_angle(math::atan2(from.y, from.x) - piece.sensor.from.yaw);
+    const double change = math::atan2(cross(from, to), dot(from, to));
+    low = bearing + std::min(0.0, change) - half - turn;
+    high = bearing + std::max(0.0, change) + half + turn;
   }
-  for (std::size_t i = from; i < to; ++i) {
-    const Pose2 T_map_sensor = pose_at(base, fraction(i)) * T_base_lidar_;
-    const SeenCar seen{body, pose_at(other.motion, fraction(i))};
-    ranges_[i] = std::min(ranges_[i], ray_to_rectangle(T_map_sensor.position(), rotate(T_map_sensor.yaw, fan_.directions[i]), seen));
-  }
+  const double beams = piece.last_beam - piece.first_beam;
+  const double last = std::min(piece.last_beam, static_cast<double>(ranges_.size() - 1));
+  see_between(low, high, std::ceil(piece.first_beam), last, [&](std::size_t i) {
+    const double u = (static_cast<double>(i) - piece.first_beam) / beams;
+    const Pose2 sensor = pose_at(piece.sensor, u);
+    return ray_to_rectangle(sensor.position(), rotate(sensor.yaw, fan_.directions[i]), {other.chassis, pose_at(other.motion, u)});
+  });
 }
 
 void Lidar::see(const SeenCar& car, const Pose2& T_map_sensor) {
-  const Pose2 T_sensor_car = inverse(T_map_sensor) * car.T_map_base;
-  const BodyRectangle& body = car.chassis;
-  const Vec2 centre = T_sensor_car * Vec2{0.5 * (body.rear_m + body.front_m), 0.0};
-  const double radius = norm({0.5 * (body.front_m - body.rear_m), body.half_width_m});
-  const double away = norm(centre);
-  if (away - radius > settings_.range_max_m) return;
-  if (away <= radius) return see_between(car, T_map_sensor, -2.0 * math::kPi, 2.0 * math::kPi);
-  const double bearing = math::atan2(centre.y, centre.x);
-  double low = 0.0;
-  double high = 0.0;
-  for (const Vec2 corner : {Vec2{body.rear_m, -body.half_width_m}, Vec2{body.rear_m, body.half_width_m},
-                            Vec2{body.front_m, -body.half_width_m}, Vec2{body.front_m, body.half_width_m}}) {
-    const Vec2 p = T_sensor_car * corner;
-    const double off = math::atan2(cross(centre, p), dot(centre, p));
-    low = std::min(low, off);
-    high = std::max(high, off);
+  const Circle body = circle_about(car.chassis);
+  const Vec2 to = car.T_map_base * body.middle - T_map_sensor.position();
+  const double away = norm(to);
+  if (away - body.radius_m > settings_.range_max_m) return;
+  double low = -math::kPi;
+  double high = math::kPi;
+  if (away > body.radius_m) {
+    const double bearing = wrap_angle(math::atan2(to.y, to.x) - T_map_sensor.yaw);
+    const double half = math::atan2(body.radius_m, std::sqrt(away * away - body.radius_m * body.radius_m)) + kSpanSlack_rad;
+    low = bearing - half;
+    high = bearing + half;
   }
-  // The span may lie across the cut behind the sensor.
-  for (const double turn : {-2.0 * math::kPi, 0.0, 2.0 * math::kPi}) {
-    see_between(car, T_map_sensor, bearing + low + turn - kSpanSlack_rad, bearing + high + turn + kSpanSlack_rad);
-  }
-}
-
-void Lidar::see_between(const SeenCar& car, const Pose2& T_map_sensor, double from_rad, double to_rad) {
-  const double last = static_cast<double>(ranges_.size()) - 1.0;
-  const double first_beam = std::max(0.0, std::ceil((from_rad - fan_.angle_min_rad) / fan_.angle_increment_rad));
-  const double last_beam = std::min(last, std::floor((to_rad - fan_.angle_min_rad) / fan_.angle_increment_rad));
-  if (first_beam > last_beam) return;
   const auto [s, c] = math::sincos(T_map_sensor.yaw);
-  for (auto i = static_cast<std::size_t>(first_beam); i <= static_cast<std::size_t>(last_beam); ++i) {
+  see_between(low, high, 0.0, static_cast<double>(ranges_.size() - 1), [&](std::size_t i) {
     const Vec2 d = fan_.directions[i];
-    const double range = ray_to_rectangle(T_map_sensor.position(), {c * d.x - s * d.y, s * d.x + c * d.y}, car);
-    ranges_[i] = std::min(ranges_[i], range);
-  }
+    return ray_to_rectangle(T_map_sensor.position(), {c * d.x - s * d.y, s * d.x + c * d.y}, car);
+  });
 }
 
 void Lidar::finish(std::uint64_t sample, LaserScan& scan) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A turning scanner. Its beams leave one after the other, from right to left, while the car drives on: beam i is measured
-// `time_increment * i` after the stamp, from where car, other cars and obstacles are at that instant (linear between the poses
+// `time_increment * i` after the stamp, from where sensor, other cars and obstacles are at that instant (linear between the poses
 // of a physics step).
 // What a scanner makes of the ranges: scan_errors.hpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -18,6 +20,7 @@
 #include "sim/lidar_settings.hpp"
 #include "sim/scan_errors.hpp"
 #include "tracks/raycast.hpp"
+#include "tracks/sweep.hpp"
 
 namespace pitwall::sim {
 
@@ -38,6 +41,7 @@ double ray_to_rectangle(Vec2 origin_map, Vec2 direction_map, const SeenCar& car)
 /// A planar scanner on its mount, seeing walls, the chassis of other cars and obstacles.
 class Lidar {
  public:
+  static constexpr std::size_t kNotAmongThem = std::numeric_limits<std::size_t>::max();
   /// Draws the error of the mount.
   Lidar(std::shared_ptr<const tracks::RayCaster> rays, const LidarSettings& settings, const Pose2& T_base_lidar, std::uint64_t seed,
         std::string_view car_name);
@@ -45,14 +49,15 @@ class Lidar {
   /// A scan with every field but the stamp and the ranges filled in.
   [[nodiscard]] LaserScan blank() const;
   void reset();
-  /// Fills `scan.ranges` (sized by blank()) as measured at one instant.
-  void measure(std::uint64_t sample, const Pose2& T_map_base, std::span<const SeenCar> others, LaserScan& scan);
+  /// Fills `scan.ranges` (sized by blank()) as measured at one instant, among `others`, of which number `self` is the car itself.
+  void measure(std::uint64_t sample, const Pose2& T_map_base, std::span<const SeenCar> others, LaserScan& scan,
+               std::size_t self = kNotAmongThem);
 
   /// Begins a turn at the stamp of `scan`, which must stay in place until sweeping() is over.
   void begin_sweep(std::uint64_t sample, LaserScan& scan);
   [[nodiscard]] bool sweeping() const { return scan_ != nullptr; }
-  /// Measures the beams that leave in (from, from + step], and the first one at `from`; the last one completes the scan.
-  void sweep(Time from, Duration step, const Motion& base, std::span<const SeenMotion> others);
+  /// Measures the beams that leave in [from, from + step]; the last one completes the scan.
+  void sweep(Time from, Duration step, const Motion& base, std::span<const SeenMotion> others, std::size_t self = kNotAmongThem);
 
   /// Something covers the window from the next scan on, besides the settings' own sectors.
   void cover(const BlindSector& sector) { errors_.cover(sector); }
@@ -65,11 +70,17 @@ class Lidar {
   [[nodiscard]] const Pose2& mount() const { return T_base_lidar_; }
 
  private:
+  // The beams that leave during one physics step, and how the sensor moves meanwhile: straight from pose to pose.
+  struct Piece {
+    double first_beam = 0.0;  // numbers at the beginning and the end of the step, and so fractions
+    double last_beam = 0.0;
+    Motion sensor;
+  };
   void see(const SeenCar& car, const Pose2& T_map_sensor);
-  void see_between(const SeenCar& car, const Pose2& T_map_sensor, double from_rad, double to_rad);
-  void see_moving(const SeenMotion& other, const Motion& base, std::size_t first, std::size_t end);
+  void see_moving(const SeenMotion& other, const Piece& piece);
+  template <class Range>
+  void see_between(double low_rad, double high_rad, double first, double last, const Range& range);
   void finish(std::uint64_t sample, LaserScan& scan);
-  [[nodiscard]] double fraction(std::size_t beam) const { return fractions_[beam]; }
 
   std::shared_ptr<const tracks::RayCaster> rays_;
   LidarSettings settings_;
@@ -77,13 +88,13 @@ class Lidar {
   tracks::BeamFan fan_;
   ScanErrors errors_;
   std::vector<double> true_ranges_;
-  std::vector<double> ranges_;     // of the turn under way
-  std::vector<double> fractions_;  // of the physics step at which each beam of the piece leaves
+  std::vector<double> ranges_;  // of the turn under way
+  std::vector<double> walls_;
   // Of the turn under way.
   LaserScan* scan_ = nullptr;
   Time began_;
   std::uint64_t sample_ = 0;
-  std::size_t next_beam_ = 0;
+  std::vector<tracks::SweepKnot> knots_;
 };
 
 }  // namespace pitwall::sim

@@ -11,11 +11,7 @@ namespace {
 
 void add(Hash& trace, const LaserScan& scan) {
   trace.add(scan.stamp.ns);
-  // Two ranges a word: half the rounds.
-  const auto bits = [&](std::size_t i) { return std::uint64_t{std::bit_cast<std::uint32_t>(scan.ranges[i])}; };
-  std::size_t i = 0;
-  for (; i + 1 < scan.ranges.size(); i += 2) trace.add(bits(i) | (bits(i + 1) << 32));
-  if (i < scan.ranges.size()) trace.add(bits(i));
+  trace.add(std::span<const float>(scan.ranges));
 }
 
 void add(Hash& trace, const Odometry& odometry) {
@@ -64,6 +60,7 @@ Command stop_command() {
 SimCar::SimCar(CarSetup setup, plant::Plant plant, const Place& place, const WorldSettings& settings, double surface_friction)
     : setup_(std::move(setup)),
       chassis_(setup_.parameters.chassis()),
+      radius_m_(norm({std::max(-chassis_.rear_m, chassis_.front_m), chassis_.half_width_m})),
       plant_(std::move(plant)),
       lidar_(place.rays, setup_.sensors.lidar, setup_.parameters.lidar_mount(), static_cast<std::uint64_t>(settings.seed), setup_.name),
       odometry_(setup_.sensors.odometry, setup_.parameters, static_cast<std::uint64_t>(settings.seed), setup_.name),
@@ -111,14 +108,19 @@ void SimCar::reset() {
   }
 }
 
-void SimCar::look(Time now, std::span<const SeenCar> others) {
+bool SimCar::sees_now(Time now) const {
+  const LidarSettings& lidar = setup_.sensors.lidar;
+  return lidar.enabled && !lidar.sweep && scans_.due(now) && !effects_.scan_lost;
+}
+
+void SimCar::look(Time now, std::span<const SeenCar> all, std::size_t self) {
   const SensorSettings& sensors = setup_.sensors;
   if (sensors.lidar.enabled && scans_.due(now) && !effects_.scan_lost) {
     LaserScan& scan = scans_.push(now);
     if (sensors.lidar.sweep) {
       lidar_.begin_sweep(scans_.sample(now), scan);
     } else {
-      lidar_.measure(scans_.sample(now), state_.T_map_base, others, scan);
+      lidar_.measure(scans_.sample(now), state_.T_map_base, all, scan, self);
     }
     state_.dropped_beams = lidar_.dropped_beams();
   }
@@ -145,9 +147,9 @@ ImuTruth SimCar::imu_truth() const {
   return {{0.0, 0.0, state_.yaw_rate_radps}, {force.x, force.y, plant::kGravity}};
 }
 
-void SimCar::sweep(Time from, Duration step, std::span<const SeenMotion> others) {
+void SimCar::sweep(Time from, Duration step, std::span<const SeenMotion> all, std::size_t self) {
   if (!lidar_.sweeping()) return;
-  lidar_.sweep(from, step, motion_, others);
+  lidar_.sweep(from, step, motion_, all, self);
   state_.dropped_beams = lidar_.dropped_beams();
 }
 

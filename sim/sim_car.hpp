@@ -34,10 +34,13 @@ class SimCar {
   /// What is wrong from now on.
   void suffer(const FaultEffects& effects);
 
-  /// Measures with every sensor that is due at `now`.
-  void look(Time now, std::span<const SeenCar> others);
-  /// Measures with the scanner's beams that leave during the step that motion() made.
-  void sweep(Time from, Duration step, std::span<const SeenMotion> others);
+  /// Whether look() casts a whole scan at `now`.
+  [[nodiscard]] bool sees_now(Time now) const;
+  /// Measures with every sensor that is due at `now`. `all` are cars and obstacles, this car at `self` among them; only read where
+  /// sees_now().
+  void look(Time now, std::span<const SeenCar> all, std::size_t self);
+  /// Measures with the scanner's beams that leave during the step that motion() made; `all` and `self` as for look().
+  void sweep(Time from, Duration step, std::span<const SeenMotion> all, std::size_t self);
   /// The next instant at which a message arrives, the controller runs by its own rate, or the driver gives up waiting.
   [[nodiscard]] Time next_event() const;
   /// Delivers what arrives at `now`.
@@ -55,6 +58,8 @@ class SimCar {
 
   [[nodiscard]] Observation observation(Time now) const;
   [[nodiscard]] const Motion& motion() const { return motion_; }
+  /// During the last step no point of the chassis was farther from where base_link is now.
+  [[nodiscard]] double reach_m() const { return radius_m_ + distance(motion_.from.position(), motion_.to.position()); }
   [[nodiscard]] SeenCar seen() const { return {chassis_, state_.T_map_base}; }
   [[nodiscard]] bool sweeping() const { return lidar_.sweeping(); }
   /// When the last input arrives that a fault of that kind, beginning at `start`, does not touch.
@@ -81,6 +86,7 @@ class SimCar {
 
   CarSetup setup_;
   BodyRectangle chassis_;
+  double radius_m_;  // of its farthest corner about base_link
   plant::Plant plant_;
   Lidar lidar_;
   OdometrySensor odometry_;

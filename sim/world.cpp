@@ -60,7 +60,7 @@ class World::Impl {
     for (std::size_t k = 0; k < m; ++k) obstacle_motion_[k] = {surroundings_.obstacles[k].at({}), surroundings_.obstacles[k].at({})};
     obstacle_touched_.assign(m, 0);
     first_touch_.assign(n, 2.0);
-    others_.reserve(n + m);
+    seen_.reserve(n + m);
     moving_.reserve(n + m);
     colliding_.reserve(n + m);
     colliding_index_.reserve(n);
@@ -118,27 +118,21 @@ class World::Impl {
   }
 
   void sweep() {
-    for (std::size_t i = 0; i < cars_.size(); ++i) {
-      if (!cars_[i]->sweeping()) continue;
-      moving_.clear();
-      for (std::size_t j = 0; j < cars_.size(); ++j) {
-        if (j != i) moving_.push_back({cars_[j]->chassis(), cars_[j]->motion()});
-      }
-      for (std::size_t k = 0; k < obstacle_motion_.size(); ++k) moving_.push_back({surroundings_.obstacles[k].body(), obstacle_motion_[k]});
-      cars_[i]->sweep(now_, step_, moving_);
-    }
+    if (std::none_of(cars_.begin(), cars_.end(), [](const auto& car) { return car->sweeping(); })) return;
+    moving_.clear();
+    for (const auto& car : cars_) moving_.push_back({car->chassis(), car->motion()});
+    for (std::size_t k = 0; k < obstacle_motion_.size(); ++k) moving_.push_back({surroundings_.obstacles[k].body(), obstacle_motion_[k]});
+    for (std::size_t i = 0; i < cars_.size(); ++i) cars_[i]->sweep(now_, step_, moving_, i);
   }
 
   void look() {
-    for (std::size_t i = 0; i < cars_.size(); ++i) {
-      others_.clear();
-      for (std::size_t j = 0; j < cars_.size(); ++j) {
-        if (j != i) others_.push_back(cars_[j]->seen());
-      }
+    seen_.clear();
+    if (std::any_of(cars_.begin(), cars_.end(), [&](const auto& car) { return car->sees_now(now_); })) {
+      for (const auto& car : cars_) seen_.push_back(car->seen());
       for (std::size_t k = 0; k < obstacle_motion_.size(); ++k)
-        others_.push_back({surroundings_.obstacles[k].body(), obstacle_motion_[k].to});
-      cars_[i]->look(now_, others_);
+        seen_.push_back({surroundings_.obstacles[k].body(), obstacle_motion_[k].to});
     }
+    for (std::size_t i = 0; i < cars_.size(); ++i) cars_[i]->look(now_, seen_, i);
   }
 
   void decide(Time end) {
@@ -188,6 +182,10 @@ class World::Impl {
   void touch_pair(std::size_t i, std::size_t j) {
     const SimCar& a = *cars_[i];
     const SimCar& b = *cars_[j];
+    // Circles about both over the step: cheap, and it settles nearly all of them.
+    const double reach = a.reach_m() + b.reach_m();
+    const Vec2 apart = a.motion().to.position() - b.motion().to.position();
+    if (dot(apart, apart) > reach * reach && touching_[i * partners() + j] == 0) return;
     auto touch = first_car_touch(a.chassis(), a.motion(), b.chassis(), b.motion(), step_);
     note(i, static_cast<int>(j), i * partners() + j, touch);
     if (touch) touch->normal = -touch->normal;
@@ -199,11 +197,10 @@ class World::Impl {
     const Obstacle& obstacle = surroundings_.obstacles[k];
     const BodyRectangle body = obstacle.body();
     // Circles about both over the step: cheap, and it settles nearly all of them.
-    const double reach = norm({std::max(-car.chassis().rear_m, car.chassis().front_m), car.chassis().half_width_m}) +
-                         norm({body.front_m, body.half_width_m}) + distance(car.motion().from.position(), car.motion().to.position()) +
+    const double reach = car.reach_m() + norm({body.front_m, body.half_width_m}) +
                          distance(obstacle_motion_[k].from.position(), obstacle_motion_[k].to.position());
     std::optional<Touch> touch;
-    if (distance(car.motion().from.position(), obstacle_motion_[k].from.position()) <= reach)
+    if (distance(car.motion().to.position(), obstacle_motion_[k].to.position()) <= reach)
       touch = first_car_touch(car.chassis(), car.motion(), body, obstacle_motion_[k], step_);
     if (touch) obstacle_touched_[k] = 1;
     note(i, kFirstObstacle - static_cast<int>(k), i * partners() + cars_.size() + 1 + k, touch);
@@ -314,7 +311,7 @@ class World::Impl {
   std::vector<ContactEvent> contacts_;
   std::size_t lost_contacts_ = 0;
   // Of the step under way.
-  std::vector<SeenCar> others_;
+  std::vector<SeenCar> seen_;
   std::vector<ContactEvent> begun_;
   std::vector<SeenMotion> moving_;
   std::vector<std::uint8_t> touching_;  // car i and partner j at i partners() + j: n cars, the wall, m obstacles

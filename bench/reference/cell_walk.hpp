@@ -6,8 +6,10 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <vector>
 
 #include "tracks/map.hpp"
+#include "tracks/raycast.hpp"
 
 namespace pitwall::bench {
 
@@ -72,6 +74,19 @@ inline double cell_walk(const tracks::OccupancyMap& map, Vec2 o, Vec2 d) {
     if (inside_blocked(i, j) || (twin && map.blocked(i + twin_x, j + twin_y))) return t;
   }
   return kNoReturn;
+}
+
+/// A fan from `pose`, in m; +inf beyond `max_range_m`.
+inline void walk_fan(const tracks::OccupancyMap& map, const Pose2& pose, const tracks::BeamFan& fan, double max_range_m,
+                     std::vector<double>& out) {
+  const Vec2 origin = map.to_grid(pose.position());
+  const math::SinCos turn = math::sincos(map.to_grid_yaw(pose.yaw));
+  for (std::size_t b = 0; b < fan.directions.size(); ++b) {
+    const Vec2 beam = fan.directions[b];
+    const double range =
+        map.resolution_m() * cell_walk(map, origin, {turn.cos * beam.x - turn.sin * beam.y, turn.sin * beam.x + turn.cos * beam.y});
+    out[b] = range <= max_range_m ? range : std::numeric_limits<double>::infinity();
+  }
 }
 
 }  // namespace pitwall::bench
