@@ -198,6 +198,43 @@ TEST_CASE("a sweeping fan allocates nothing, the first one from a tile included"
   CHECK(allocations == 0);
 }
 
+TEST_CASE("sensors that pass corners closely equal the walk to the bit") {
+  std::vector<std::int8_t> values(80 * 80, 0);
+  for (const std::size_t cell : {40UL * 80 + 40, 41UL * 80 + 41, 30UL * 80 + 52, 55UL * 80 + 25}) values[cell] = 100;
+  Result<OccupancyMap> map = OccupancyMap::make(80, 80, 0.05, {}, std::move(values));
+  REQUIRE(map.ok());
+  const RayCaster rays(std::make_shared<const OccupancyMap>(std::move(map).value()));
+  const Rng rng(36, "poses");
+  SweepCheck check;
+  for (std::uint64_t k = 0; k < 300; ++k) {
+    const double bearing = 2.0 * math::kPi * rng.uniform(k, 0);
+    const double away = 0.03 + 0.35 * rng.uniform(k, 1);
+    const Vec2 p = Vec2{2.025, 2.025} + away * unit_vector(bearing);
+    const MovingSensor sensor{10.0 * rng.uniform(k, 2) * unit_vector(6.3 * rng.uniform(k, 3)), 16.0 * rng.uniform(k, 4) - 8.0, 0.01875,
+                              1 + k % 5};
+    check.compare(rays, sensor.knots({p.x, p.y, 6.3 * rng.uniform(k, 5)}, 1081), kFan, 30.0);
+  }
+  check_none_differs(check);
+}
+
+TEST_CASE("sensors that are shaken about equal the walk to the bit") {
+  const RayCaster rays(noise(200, 160, 0.003, {}, 0.05));
+  const Rng rng(37, "poses");
+  SweepCheck check;
+  for (std::uint64_t k = 0; k < 200; ++k) {
+    Pose2 at{10.0 * rng.uniform(k, 0), 8.0 * rng.uniform(k, 1), 6.3 * rng.uniform(k, 2)};
+    std::vector<SweepKnot> knots;
+    for (std::uint32_t n = 0; n <= 6; ++n) {
+      knots.push_back({180.3 * n - 1.0, at});
+      at.x += 0.03 * (rng.uniform(k, 10 + n) - 0.5);
+      at.y += 0.03 * (rng.uniform(k, 20 + n) - 0.5);
+      at.yaw += 0.05 * (rng.uniform(k, 30 + n) - 0.5) * static_cast<double>(k % 4);
+    }
+    check.compare(rays, knots, kFan, 30.0);
+  }
+  check_none_differs(check);
+}
+
 TEST_CASE("what is seen from several tiles is joined without repeating or losing an edge") {
   const std::vector<EdgeRange> a{{10, 5}, {40, 4}, {60, 3}};
   const std::vector<EdgeRange> b{{2, 3}, {12, 10}, {21, 2}, {61, 1}};
