@@ -8,6 +8,7 @@
 #include "tests/support/allocation_guard.hpp"
 #include "tests/support/sweep_check.hpp"
 #include "tracks/raycast.hpp"
+#include "tracks/sweep_way.hpp"
 
 using namespace pitwall;
 using namespace pitwall::tracks;
@@ -195,6 +196,75 @@ TEST_CASE("a sweeping fan allocates nothing, the first one from a tile included"
   for (const auto& k : knots) rays.cast_sweep(k, kFan, 30.0, out, faces);
   const std::size_t allocations = guard.count();
   CHECK(allocations == 0);
+}
+
+TEST_CASE("sensors that pass corners closely equal the walk to the bit") {
+  std::vector<std::int8_t> values(80 * 80, 0);
+  for (const std::size_t cell : {40UL * 80 + 40, 41UL * 80 + 41, 30UL * 80 + 52, 55UL * 80 + 25}) values[cell] = 100;
+  Result<OccupancyMap> map = OccupancyMap::make(80, 80, 0.05, {}, std::move(values));
+  REQUIRE(map.ok());
+  const RayCaster rays(std::make_shared<const OccupancyMap>(std::move(map).value()));
+  const Rng rng(36, "poses");
+  SweepCheck check;
+  for (std::uint64_t k = 0; k < 300; ++k) {
+    const double bearing = 2.0 * math::kPi * rng.uniform(k, 0);
+    const double away = 0.03 + 0.35 * rng.uniform(k, 1);
+    const Vec2 p = Vec2{2.025, 2.025} + away * unit_vector(bearing);
+    const MovingSensor sensor{10.0 * rng.uniform(k, 2) * unit_vector(6.3 * rng.uniform(k, 3)), 16.0 * rng.uniform(k, 4) - 8.0, 0.01875,
+                              1 + k % 5};
+    check.compare(rays, sensor.knots({p.x, p.y, 6.3 * rng.uniform(k, 5)}, 1081), kFan, 30.0);
+  }
+  check_none_differs(check);
+}
+
+TEST_CASE("sensors that are shaken about equal the walk to the bit") {
+  const RayCaster rays(noise(200, 160, 0.003, {}, 0.05));
+  const Rng rng(37, "poses");
+  SweepCheck check;
+  for (std::uint64_t k = 0; k < 200; ++k) {
+    Pose2 at{10.0 * rng.uniform(k, 0), 8.0 * rng.uniform(k, 1), 6.3 * rng.uniform(k, 2)};
+    std::vector<SweepKnot> knots;
+    for (std::uint32_t n = 0; n <= 6; ++n) {
+      knots.push_back({180.3 * n - 1.0, at});
+      at.x += 0.03 * (rng.uniform(k, 10 + n) - 0.5);
+      at.y += 0.03 * (rng.uniform(k, 20 + n) - 0.5);
+      at.yaw += 0.05 * (rng.uniform(k, 30 + n) - 0.5) * static_cast<double>(k % 4);
+    }
+    check.compare(rays, knots, kFan, 30.0);
+  }
+  check_none_differs(check);
+}
+
+TEST_CASE("what is seen from several tiles is joined without repeating or losing an edge") {
+  const std::vector<EdgeRange> a{{10, 5}, {40, 4}, {60, 3}};
+  const std::vector<EdgeRange> b{{2, 3}, {12, 10}, {21, 2}, {61, 1}};
+  const std::vector<EdgeRange> c{{20, 3}, {44, 2}};
+  const std::array<std::span<const EdgeRange>, 3> lists{a, b, c};
+  for (const std::array<std::size_t, 3> order : {std::array<std::size_t, 3>{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}) {
+    const std::array<std::span<const EdgeRange>, 3> shuffled{lists[order[0]], lists[order[1]], lists[order[2]]};
+    tracks::detail::RangeUnion ranges(shuffled);
+    std::vector<std::array<std::uint32_t, 2>> joined;
+    for (EdgeRange range{}; ranges.next(range);) joined.push_back({range.first, range.count});
+    CHECK(joined == std::vector<std::array<std::uint32_t, 2>>{{2, 3}, {10, 13}, {40, 4}, {44, 2}, {60, 3}});
+  }
+}
+
+TEST_CASE("no beam of a car between walls has to be walked") {
+  std::vector<std::int8_t> values(400 * 40, 0);
+  for (std::size_t i = 0; i < 400; ++i) {
+    for (const std::size_t j : {i % 7 == 0 ? 1UL : 0UL, i % 5 == 0 ? 38UL : 39UL, 0UL, 39UL}) values[j * 400 + i] = 100;
+  }
+  Result<OccupancyMap> map = OccupancyMap::make(400, 40, 0.05, {}, std::move(values));
+  REQUIRE(map.ok());
+  const RayCaster rays(std::make_shared<const OccupancyMap>(std::move(map).value()));
+  SweepCheck check;
+  for (std::size_t k = 0; k < 60; ++k) {
+    const double at = static_cast<double>(k);
+    const MovingSensor sensor{{0.16 * at, 0.02 * at - 0.5}, 0.25 * at - 7.9, 0.01875, 1 + k % 6};
+    const std::size_t walked = check.compare(rays, sensor.knots({1.013 + 0.3 * at, 0.71 + 0.0101 * at, 0.1051 * at}, 1081), kFan, 30.0);
+    CHECK_MESSAGE(walked <= 2, k);
+  }
+  check_none_differs(check);
 }
 
 TEST_CASE("a pose that is no number gives no returns") {
