@@ -37,6 +37,9 @@ Pose2 true_mount(const Pose2& nominal, const LidarSettings& settings, std::uint6
           nominal.yaw + settings.mount_error_rad * draw.normal(0, 1)};
 }
 
+// Of the farthest corner from base_link.
+double reach_of(const BodyRectangle& body) { return norm({std::max(-body.rear_m, body.front_m), body.half_width_m}); }
+
 }  // namespace
 
 double ray_to_rectangle(Vec2 origin_map, Vec2 direction_map, const SeenCar& car) {
@@ -120,6 +123,13 @@ void Lidar::sweep(Time from, Duration step, const Motion& base, std::span<const 
   piece.first_beam = (from - began_).seconds() / increment_s;
   piece.last_beam = (from + step - began_).seconds() / increment_s;
   piece.sensor = {base.from * T_base_lidar_, base.to * T_base_lidar_};
+  piece.way_m = distance(piece.sensor.from.position(), piece.sensor.to.position());
+  const double turn = std::abs(wrap_angle(piece.sensor.to.yaw - piece.sensor.from.yaw));
+  const double from_rad = fan_.angle_min_rad + fan_.angle_increment_rad * piece.first_beam - turn;
+  const double to_rad = std::min(-fan_.angle_min_rad, fan_.angle_min_rad + fan_.angle_increment_rad * piece.last_beam) + turn;
+  piece.right = unit_vector(piece.sensor.from.yaw + from_rad);
+  piece.left = unit_vector(piece.sensor.from.yaw + to_rad);
+  piece.narrow = to_rad - from_rad < 3.0;
   // Steps much shorter than a turn are taken together: the way between is straight to within micrometres.
   const double last = static_cast<double>(ranges_.size() - 1);
   if (knots_.empty() || piece.first_beam >= knots_.back().beam + last / kMostPieces)
@@ -149,6 +159,12 @@ void Lidar::see_between(double low_rad, double high_rad, double first, double la
 
 // The other one wherever both are within the step.
 void Lidar::see_moving(const SeenMotion& other, const Piece& piece) {
+  // Most are too far away or to the side of these beams, which needs no trigonometry.
+  const Vec2 start = other.motion.from.position() - piece.sensor.from.position();
+  const double reach = reach_of(other.chassis) + piece.way_m + distance(other.motion.from.position(), other.motion.to.position());
+  const double farthest = settings_.range_max_m + reach;
+  if (dot(start, start) > farthest * farthest) return;
+  if (piece.narrow && (cross(piece.right, start) < -reach || cross(start, piece.left) < -reach)) return;
   const Circle body = circle_about(other.chassis);
   const Vec2 from = other.motion.from * body.middle - piece.sensor.from.position();
   const Vec2 to = other.motion.to * body.middle - piece.sensor.to.position();
@@ -177,6 +193,9 @@ void Lidar::see_moving(const SeenMotion& other, const Piece& piece) {
 }
 
 void Lidar::see(const SeenCar& car, const Pose2& T_map_sensor) {
+  const Vec2 start = car.T_map_base.position() - T_map_sensor.position();
+  const double farthest = settings_.range_max_m + reach_of(car.chassis);
+  if (dot(start, start) > farthest * farthest) return;
   const Circle body = circle_about(car.chassis);
   const Vec2 to = car.T_map_base * body.middle - T_map_sensor.position();
   const double away = norm(to);

@@ -75,6 +75,12 @@ class Lidar {
     double first_beam = 0.0;  // numbers at the beginning and the end of the step, and so fractions
     double last_beam = 0.0;
     Motion sensor;
+    double way_m = 0.0;  // of the sensor
+    // All these beams point between the two, of which the first lies to the right; says nothing unless they are less than a half turn
+    // apart.
+    Vec2 right;
+    Vec2 left;
+    bool narrow = false;
   };
   void see(const SeenCar& car, const Pose2& T_map_sensor);
   void see_moving(const SeenMotion& other, const Piece& piece);

@@ -179,6 +179,7 @@ class ImuSensor {
 
  private:
   ImuSettings settings_;
+  bool noisy_;
   Rng noise_;
   Rng bias_stream_;
   std::array<double, 6> bias_{};  // gyro, then accelerometer
