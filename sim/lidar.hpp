@@ -37,6 +37,8 @@ struct SeenMotion {
 
 /// Distance from `origin` along the unit vector `direction` to a rectangle; 0 from within, +inf where it is missed.
 double ray_to_rectangle(Vec2 origin_map, Vec2 direction_map, const SeenCar& car);
+/// The same for a ray that begins at `from` relative to the rectangle's base_link and one that points `ahead`; all in one frame.
+double ray_to_rectangle(Vec2 from, Vec2 direction, Vec2 ahead, const BodyRectangle& chassis);
 
 /// A planar scanner on its mount, seeing walls, the chassis of other cars and obstacles.
 class Lidar {
