@@ -93,7 +93,7 @@ void spoil(const CarParameters& car, SensorProfile profile, LidarSettings& s) {
   if (profile == SensorProfile::kOff) return;
   const double k = worse(profile);
   s.latency_s = later(profile) * car.lidar_delay_s;
-  s.sweep = profile == SensorProfile::kWorst;
+  s.sweep = true;
   s.resolution_m = kMillimetre_m;
   s.noise_std_m = k * car.lidar_noise_std_m;
   s.dropout_rate = rate(car.lidar_dropout_rate, k);
