@@ -37,16 +37,24 @@ Pose2 true_mount(const Pose2& nominal, const LidarSettings& settings, std::uint6
           nominal.yaw + settings.mount_error_rad * draw.normal(0, 1)};
 }
 
+// `v` turned by the angle of the unit vector `axis`.
+Vec2 turned(Vec2 axis, Vec2 v) { return {axis.x * v.x - axis.y * v.y, axis.y * v.x + axis.x * v.y}; }
+
+// Of the farthest corner from base_link.
+double reach_of(const BodyRectangle& body) { return norm({std::max(-body.rear_m, body.front_m), body.half_width_m}); }
+
 }  // namespace
 
 double ray_to_rectangle(Vec2 origin_map, Vec2 direction_map, const SeenCar& car) {
-  const Vec2 ahead = unit_vector(car.T_map_base.yaw);
-  const Vec2 from = origin_map - car.T_map_base.position();
+  return ray_to_rectangle(origin_map - car.T_map_base.position(), direction_map, unit_vector(car.T_map_base.yaw), car.chassis);
+}
+
+double ray_to_rectangle(Vec2 from, Vec2 direction, Vec2 ahead, const BodyRectangle& chassis) {
   // Slabs of the rectangle in its own frame.
   const std::array<double, 2> p{dot(from, ahead), cross(ahead, from)};
-  const std::array<double, 2> d{dot(direction_map, ahead), cross(ahead, direction_map)};
-  const std::array<double, 2> low{car.chassis.rear_m, -car.chassis.half_width_m};
-  const std::array<double, 2> high{car.chassis.front_m, car.chassis.half_width_m};
+  const std::array<double, 2> d{dot(direction, ahead), cross(ahead, direction)};
+  const std::array<double, 2> low{chassis.rear_m, -chassis.half_width_m};
+  const std::array<double, 2> high{chassis.front_m, chassis.half_width_m};
   double enter = 0.0;
   double leave = kInfinity;
   for (std::size_t axis = 0; axis < 2; ++axis) {
@@ -120,6 +128,13 @@ void Lidar::sweep(Time from, Duration step, const Motion& base, std::span<const 
   piece.first_beam = (from - began_).seconds() / increment_s;
   piece.last_beam = (from + step - began_).seconds() / increment_s;
   piece.sensor = {base.from * T_base_lidar_, base.to * T_base_lidar_};
+  piece.way_m = distance(piece.sensor.from.position(), piece.sensor.to.position());
+  const double turn = std::abs(wrap_angle(piece.sensor.to.yaw - piece.sensor.from.yaw));
+  const double from_rad = fan_.angle_min_rad + fan_.angle_increment_rad * piece.first_beam - turn;
+  const double to_rad = std::min(-fan_.angle_min_rad, fan_.angle_min_rad + fan_.angle_increment_rad * piece.last_beam) + turn;
+  piece.right = unit_vector(piece.sensor.from.yaw + from_rad);
+  piece.left = unit_vector(piece.sensor.from.yaw + to_rad);
+  piece.narrow = to_rad - from_rad < 3.0;
   // Steps much shorter than a turn are taken together: the way between is straight to within micrometres.
   const double last = static_cast<double>(ranges_.size() - 1);
   if (knots_.empty() || piece.first_beam >= knots_.back().beam + last / kMostPieces)
@@ -149,6 +164,12 @@ void Lidar::see_between(double low_rad, double high_rad, double first, double la
 
 // The other one wherever both are within the step.
 void Lidar::see_moving(const SeenMotion& other, const Piece& piece) {
+  // Most are too far away or to the side of these beams, which needs no trigonometry.
+  const Vec2 start = other.motion.from.position() - piece.sensor.from.position();
+  const double reach = reach_of(other.chassis) + piece.way_m + distance(other.motion.from.position(), other.motion.to.position());
+  const double farthest = settings_.range_max_m + reach;
+  if (dot(start, start) > farthest * farthest) return;
+  if (piece.narrow && (cross(piece.right, start) < -reach || cross(start, piece.left) < -reach)) return;
   const Circle body = circle_about(other.chassis);
   const Vec2 from = other.motion.from * body.middle - piece.sensor.from.position();
   const Vec2 to = other.motion.to * body.middle - piece.sensor.to.position();
@@ -169,14 +190,29 @@ void Lidar::see_moving(const SeenMotion& other, const Piece& piece) {
   }
   const double beams = piece.last_beam - piece.first_beam;
   const double last = std::min(piece.last_beam, static_cast<double>(ranges_.size() - 1));
+  // From beam to beam both turn by as much: a rotation, which needs its sine and cosine only once.
+  const double sensor_turn = wrap_angle(piece.sensor.to.yaw - piece.sensor.from.yaw);
+  const double other_turn = wrap_angle(other.motion.to.yaw - other.motion.from.yaw);
+  std::size_t next = ranges_.size();
+  Vec2 sensor_axis;
+  Vec2 other_axis;
+  const Vec2 sensor_step = unit_vector(sensor_turn / beams);
+  const Vec2 other_step = unit_vector(other_turn / beams);
   see_between(low, high, std::ceil(piece.first_beam), last, [&](std::size_t i) {
     const double u = (static_cast<double>(i) - piece.first_beam) / beams;
-    const Pose2 sensor = pose_at(piece.sensor, u);
-    return ray_to_rectangle(sensor.position(), rotate(sensor.yaw, fan_.directions[i]), {other.chassis, pose_at(other.motion, u)});
+    sensor_axis = i == next ? turned(sensor_step, sensor_axis) : unit_vector(piece.sensor.from.yaw + u * sensor_turn);
+    other_axis = i == next ? turned(other_step, other_axis) : unit_vector(other.motion.from.yaw + u * other_turn);
+    next = i + 1;
+    const Vec2 sensor = piece.sensor.from.position() + u * (piece.sensor.to.position() - piece.sensor.from.position());
+    const Vec2 base = other.motion.from.position() + u * (other.motion.to.position() - other.motion.from.position());
+    return ray_to_rectangle(sensor - base, turned(sensor_axis, fan_.directions[i]), other_axis, other.chassis);
   });
 }
 
 void Lidar::see(const SeenCar& car, const Pose2& T_map_sensor) {
+  const Vec2 start = car.T_map_base.position() - T_map_sensor.position();
+  const double farthest = settings_.range_max_m + reach_of(car.chassis);
+  if (dot(start, start) > farthest * farthest) return;
   const Circle body = circle_about(car.chassis);
   const Vec2 to = car.T_map_base * body.middle - T_map_sensor.position();
   const double away = norm(to);
@@ -189,10 +225,13 @@ void Lidar::see(const SeenCar& car, const Pose2& T_map_sensor) {
     low = bearing - half;
     high = bearing + half;
   }
-  const auto [s, c] = math::sincos(T_map_sensor.yaw);
+  const Vec2 axis = unit_vector(T_map_sensor.yaw);
+  const Vec2 ahead = unit_vector(car.T_map_base.yaw);
+  const double nearest = away - body.radius_m;
   see_between(low, high, 0.0, static_cast<double>(ranges_.size() - 1), [&](std::size_t i) {
-    const Vec2 d = fan_.directions[i];
-    return ray_to_rectangle(T_map_sensor.position(), {c * d.x - s * d.y, s * d.x + c * d.y}, car);
+    // Behind a wall.
+    if (ranges_[i] <= nearest) return kInfinity;
+    return ray_to_rectangle(-start, turned(axis, fan_.directions[i]), ahead, car.chassis);
   });
 }
 

@@ -37,6 +37,8 @@ struct SeenMotion {
 
 /// Distance from `origin` along the unit vector `direction` to a rectangle; 0 from within, +inf where it is missed.
 double ray_to_rectangle(Vec2 origin_map, Vec2 direction_map, const SeenCar& car);
+/// The same for a ray that begins at `from` relative to the rectangle's base_link and one that points `ahead`; all in one frame.
+double ray_to_rectangle(Vec2 from, Vec2 direction, Vec2 ahead, const BodyRectangle& chassis);
 
 /// A planar scanner on its mount, seeing walls, the chassis of other cars and obstacles.
 class Lidar {
@@ -75,6 +77,12 @@ class Lidar {
     double first_beam = 0.0;  // numbers at the beginning and the end of the step, and so fractions
     double last_beam = 0.0;
     Motion sensor;
+    double way_m = 0.0;  // of the sensor
+    // All these beams point between the two, of which the first lies to the right; says nothing unless they are less than a half turn
+    // apart.
+    Vec2 right;
+    Vec2 left;
+    bool narrow = false;
   };
   void see(const SeenCar& car, const Pose2& T_map_sensor);
   void see_moving(const SeenMotion& other, const Piece& piece);

@@ -93,7 +93,7 @@ void spoil(const CarParameters& car, SensorProfile profile, LidarSettings& s) {
   if (profile == SensorProfile::kOff) return;
   const double k = worse(profile);
   s.latency_s = later(profile) * car.lidar_delay_s;
-  s.sweep = profile == SensorProfile::kWorst;
+  s.sweep = true;
   s.resolution_m = kMillimetre_m;
   s.noise_std_m = k * car.lidar_noise_std_m;
   s.dropout_rate = rate(car.lidar_dropout_rate, k);
@@ -237,7 +237,11 @@ void PoseSensor::measure(std::uint64_t sample, const Pose2& T_map_base, PoseEsti
 }
 
 ImuSensor::ImuSensor(const ImuSettings& settings, std::uint64_t seed, std::string_view car_name)
-    : settings_(settings), noise_(seed, stream(car_name, "imu")), bias_stream_(seed, stream(car_name, "imu_bias")) {
+    : settings_(settings),
+      noisy_(settings.gyro_noise > 0.0 || settings.accelerometer_noise > 0.0 || settings.gyro_bias_walk > 0.0 ||
+             settings.accelerometer_bias_walk > 0.0),
+      noise_(seed, stream(car_name, "imu")),
+      bias_stream_(seed, stream(car_name, "imu_bias")) {
   const Rng scale(seed, stream(car_name, "imu_scale"));
   for (std::uint32_t k = 0; k < 6; ++k)
     scale_[k] = 1.0 + (k < 3 ? settings.gyro_scale_error : settings.accelerometer_scale_error) * scale.normal(0, k);
@@ -252,13 +256,15 @@ void ImuSensor::reset() {
 void ImuSensor::measure(std::uint64_t sample, const ImuTruth& truth, Imu& message) {
   const double per_sample = std::sqrt(0.5 / settings_.period_s);
   const double walked = std::sqrt(settings_.period_s);
+  std::array<float, 12> normals{};  // of the noise, then of the walk
+  if (noisy_) noise_.normals(sample, normals);
   for (std::uint32_t k = 0; k < 6; ++k) {
     const bool gyro = k < 3;
     const double density = gyro ? settings_.gyro_noise : settings_.accelerometer_noise;
     const double walk = gyro ? settings_.gyro_bias_walk : settings_.accelerometer_bias_walk;
-    if (sample > 0 && walk > 0.0) bias_[k] += walk * walked * bias_stream_.normal(sample, k);
+    if (sample > 0 && walk > 0.0) bias_[k] += walk * walked * static_cast<double>(normals[6 + k]);
     double value = scale_[k] * (gyro ? truth.angular_velocity_radps[k] : truth.specific_force_mps2[k - 3]) + bias_[k];
-    if (density > 0.0) value += density * per_sample * noise_.normal(sample, k);
+    if (density > 0.0) value += density * per_sample * static_cast<double>(normals[k]);
     (gyro ? message.angular_velocity_radps[k] : message.linear_acceleration_mps2[k - 3]) = value;
   }
 }

@@ -83,7 +83,7 @@ struct ImuSettings {
 enum class SensorProfile {
   kOff,      ///< neither wrong nor late
   kNominal,  ///< as the car's profile says
-  kWorst     ///< three times the noise and its like, twice the delay, scans that sweep, and sectors that something covers
+  kWorst     ///< three times the noise and its like, twice the delay, and sectors that something covers
 };
 inline constexpr std::array<std::string_view, 3> kSensorProfileNames = {"off", "nominal", "worst"};
 
@@ -179,6 +179,7 @@ class ImuSensor {
 
  private:
   ImuSettings settings_;
+  bool noisy_;
   Rng noise_;
   Rng bias_stream_;
   std::array<double, 6> bias_{};  // gyro, then accelerometer

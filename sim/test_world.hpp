@@ -9,20 +9,17 @@
 #include <utility>
 #include <vector>
 
+#include "core/test_car.hpp"
 #include "sim/world.hpp"
 
 namespace pitwall::sim::testing {
 
 /// A plausible 1:10 car; noise and delays as in profile `car`.
 inline CarParameters test_car() {
-  CarParameters car;
+  CarParameters car = pitwall::testing::base_car();
   car.wheelbase_m = 0.33;
-  car.width_m = 0.31;
-  car.length_m = 0.58;
-  car.body_width_m = 0.30;
   car.body_length_m = 0.53;
   car.lidar_x_m = 0.27;
-  car.mass_kg = 3.74;
   car.yaw_inertia_kgm2 = 0.04712;
   car.cog_height_m = 0.074;
   car.cog_front_fraction = 0.5;
@@ -32,8 +29,6 @@ inline CarParameters test_car() {
   car.longitudinal_grip_coupling = 1.0;
   car.steering_max_left_rad = 0.4;
   car.steering_max_right_rad = -0.35;
-  car.steering_rate_max_radps = 3.2;
-  car.steering_servo_gain_per_s = 25.0;
   car.steering_delay_s = 0.025;
   car.speed_max_mps = 12.0;
   car.speed_min_mps = -5.0;
@@ -41,11 +36,6 @@ inline CarParameters test_car() {
   car.speed_loop_accel_gain_per_s = 4.0;
   car.speed_loop_brake_gain_per_s = 8.0;
   car.speed_delay_s = 0.025;
-  car.lidar_beams = 1081;
-  car.lidar_fov_rad = 1.5 * math::kPi;
-  car.lidar_range_min_m = 0.05;
-  car.lidar_range_max_m = 25.0;
-  car.lidar_rate_hz = 40.0;
   car.lidar_noise_std_m = 0.01;
   car.lidar_dropout_rate = 0.002;
   car.lidar_delay_s = 0.025;

@@ -2,9 +2,12 @@
 // The world is a value of its inputs.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <set>
 
 #include "sim/test_world.hpp"
+#include "tests/support/allocation_guard.hpp"
+#include "tests/support/instruction_sets.hpp"
 
 using namespace pitwall;
 using namespace pitwall::sim;
@@ -167,4 +170,48 @@ TEST_CASE("the hash covers the state, the commands and what the sensors said") {
   CHECK(hash_of(1.0001, 0.0, -1) != base);
   CHECK(hash_of(1.0, 0.001, -1) != base);
   CHECK(hash_of(1.0, 0.0, 5) != base);
+}
+
+TEST_CASE("a run has the same bits on every instruction set of this machine") {
+  std::vector<std::uint64_t> first;
+  pitwall::testing::on_every_instruction_set([&](const char* name) {
+    World world = world_of(3);
+    const auto got = hashes(world, 0.2);
+    if (first.empty()) first = got;
+    CHECK_MESSAGE(got == first, name);
+  });
+}
+
+TEST_CASE("the order in which cars are listed moves none of them, nor what they measure") {
+  const auto seen = [](bool turned) {
+    auto list = cars(setup("car0", {2.0, 2.0, 0.2}, wanderer()), setup("car1", {5.0, 4.0, 2.0}, wanderer()),
+                     setup("car2", {6.0, 2.5, -1.0}, wanderer()));
+    if (turned) std::swap(list[0], list[2]);
+    WorldSettings settings;
+    settings.on_contact = ContactPolicy::kRecord;
+    auto world = World::make(room(8, 6), settings, std::move(list));
+    REQUIRE(world);
+    run(*world, 0.6);
+    std::vector<std::vector<float>> scans;
+    std::vector<double> states;
+    for (const std::size_t k : {0U, 1U, 2U}) {
+      const std::size_t i = turned ? 2 - k : k;
+      CHECK(world->name(i) == "car" + std::to_string(k));
+      scans.push_back(world->observation(i).scan.message->ranges);
+      for (float& r : scans.back()) r = std::isnan(r) ? -1.0F : r;
+      const CarState& car = world->car(i);
+      states.insert(states.end(), {car.T_map_base.x, car.T_map_base.y, car.T_map_base.yaw, car.velocity_mps.x, car.max_pose_error_m});
+    }
+    return std::pair(scans, states);
+  };
+  CHECK(seen(false) == seen(true));
+}
+
+TEST_CASE("a step with sweeping scanners, other cars and every error allocates nothing") {
+  World world = world_of(5, ContactPolicy::kRecord);
+  run(world, 0.05);
+  const AllocationGuard guard;
+  for (int k = 0; k < 60; ++k) world.step();
+  const std::size_t allocations = guard.count();
+  CHECK(allocations == 0);
 }

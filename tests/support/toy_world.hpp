@@ -11,34 +11,20 @@
 #include "core/car.hpp"
 #include "core/controller.hpp"
 #include "core/rng.hpp"
+#include "core/test_car.hpp"
 
 namespace pitwall::toy {
 
 /// A 1:10 car with the round figures of the second test car; its locks are unequal.
 inline CarParameters car() {
-  CarParameters c;
-  c.wheelbase_m = 0.36;
-  c.width_m = 0.31;
-  c.length_m = 0.58;
-  c.body_width_m = 0.30;
-  c.body_length_m = 0.57;
-  c.lidar_x_m = 0.26;
-  c.mass_kg = 3.74;
-  c.yaw_inertia_kgm2 = 0.047;
+  CarParameters c = pitwall::testing::base_car();
   c.steering_max_left_rad = 0.31347;
   c.steering_max_right_rad = -0.26337;
-  c.steering_rate_max_radps = 3.2;
-  c.steering_servo_gain_per_s = 25.0;
   c.speed_max_mps = 5.039;
   c.speed_min_mps = -5.039;
   c.acceleration_max_mps2 = 6.867;
   c.speed_loop_accel_gain_per_s = 3.4;
   c.speed_loop_brake_gain_per_s = 4.0;
-  c.lidar_beams = 1081;
-  c.lidar_fov_rad = 1.5 * math::kPi;
-  c.lidar_range_min_m = 0.05;
-  c.lidar_range_max_m = 25.0;
-  c.lidar_rate_hz = 40.0;
   return c;
 }
 
