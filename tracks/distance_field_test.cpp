@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/rng.hpp"
+#include "tests/support/noise_map.hpp"
 
 using namespace pitwall;
 using namespace pitwall::tracks;
@@ -13,15 +14,6 @@ using namespace pitwall::tracks;
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-
-OccupancyMap noise(int width, int height, double density, double resolution = 1.0, const Pose2& origin = {}) {
-  const Rng rng(21, "map");
-  std::vector<std::int8_t> values;
-  for (int k = 0; k < width * height; ++k) values.push_back(rng.uniform(static_cast<std::uint64_t>(k)) < density ? 100 : 0);
-  Result<OccupancyMap> map = OccupancyMap::make(width, height, resolution, origin, std::move(values));
-  REQUIRE(map.ok());
-  return std::move(map).value();
-}
 
 double brute_centre_distance(const OccupancyMap& map, int i, int j) {
   double best = kInf;
@@ -49,7 +41,7 @@ double brute_clearance_cells(const OccupancyMap& map, Vec2 p) {
 
 TEST_CASE("the distance of every cell is that of brute force") {
   for (const double density : {0.002, 0.02, 0.3}) {
-    const OccupancyMap map = noise(41, 29, density, 0.05);
+    const OccupancyMap map = *noise_map(21, 41, 29, density, 0.05);
     const DistanceField field(map);
     for (int j = 0; j < map.height(); ++j) {
       for (int i = 0; i < map.width(); ++i)
@@ -69,7 +61,7 @@ TEST_CASE("one blocked cell in a map of one row or one column") {
 }
 
 TEST_CASE("a map without walls is free everywhere and outside it nothing is promised") {
-  const OccupancyMap map = noise(20, 10, 0.0);
+  const OccupancyMap map = *noise_map(21, 20, 10, 0.0);
   const DistanceField field(map);
   CHECK(field.lower_bound_m({5, 5}) > 1e6);
   CHECK(std::isfinite(field.lower_bound_m({5, 5})));
@@ -83,7 +75,7 @@ TEST_CASE("the lower bound is never above the distance to a blocked square and a
   const Rng rng(22, "points");
   for (const Pose2& origin : {Pose2{}, Pose2{-3.0, 4.0, 2.2}}) {
     for (const double density : {0.004, 0.05}) {
-      const OccupancyMap map = noise(50, 34, density, 0.1, origin);
+      const OccupancyMap map = *noise_map(21, 50, 34, density, 0.1, origin);
       const DistanceField field(map);
       for (std::uint64_t k = 0; k < 1500; ++k) {
         Vec2 p{50.0 * rng.uniform(k, 0), 34.0 * rng.uniform(k, 1)};
@@ -98,7 +90,7 @@ TEST_CASE("the lower bound is never above the distance to a blocked square and a
 }
 
 TEST_CASE("the field outlives its map") {
-  auto map = std::make_unique<OccupancyMap>(noise(20, 10, 0.1));
+  auto map = std::make_unique<OccupancyMap>(*noise_map(21, 20, 10, 0.1));
   const DistanceField field(*map);
   const double before = field.lower_bound_m({7.3, 4.1});
   map.reset();
@@ -109,7 +101,7 @@ TEST_CASE("clearance is that of brute force, inside and outside, turned maps too
   const Rng rng(23, "points");
   for (const Pose2& origin : {Pose2{}, Pose2{2.0, -1.0, -0.9}}) {
     for (const double density : {0.003, 0.03, 0.3}) {
-      const OccupancyMap map = noise(40, 31, density, 0.05, origin);
+      const OccupancyMap map = *noise_map(21, 40, 31, density, 0.05, origin);
       for (std::uint64_t k = 0; k < 700; ++k) {
         Vec2 p{60.0 * rng.uniform(k, 0) - 10.0, 51.0 * rng.uniform(k, 1) - 10.0};
         if (k % 4 == 0) p = {std::floor(p.x), std::floor(p.y)};

@@ -6,20 +6,12 @@
 
 #include "tests/support/allocation_guard.hpp"
 #include "tests/support/fan_check.hpp"
+#include "tests/support/noise_map.hpp"
 
 using namespace pitwall;
 using namespace pitwall::tracks;
 
 namespace {
-
-std::shared_ptr<const OccupancyMap> noise(int width, int height, double density, const Pose2& origin = {}, double resolution = 1.0) {
-  const Rng rng(21, "map");
-  std::vector<std::int8_t> values;
-  for (int k = 0; k < width * height; ++k) values.push_back(rng.uniform(static_cast<std::uint64_t>(k)) < density ? 100 : 0);
-  Result<OccupancyMap> map = OccupancyMap::make(width, height, resolution, origin, std::move(values));
-  REQUIRE(map.ok());
-  return std::make_shared<const OccupancyMap>(std::move(map).value());
-}
 
 void check_none_differs(const FanCheck& check) {
   INFO(check.beams << " beams, first from " << check.first_pose.x << " " << check.first_pose.y << " " << check.first_pose.yaw << " beam "
@@ -41,7 +33,7 @@ TEST_CASE("fans of any width and spacing equal the walk to the bit") {
                                   {-1e-4, 1e-4, 100},
                                   {0.3, 0.3, 1}};
   for (const double density : {0.0, 0.002, 0.05, 0.3}) {
-    const RayCaster rays(noise(150, 97, density));
+    const RayCaster rays(noise_map(21, 150, 97, density));
     FanCheck check;
     std::uint64_t k = 0;
     for (const BeamFan& fan : fans) {
@@ -57,7 +49,7 @@ TEST_CASE("fans from cell centres, grid lines and corners equal the walk to the 
   const BeamFan fan(-math::kPi, math::kPi, 361);  // beams along the axes and the diagonals
   for (const double density : {0.003, 0.03, 0.3}) {
     for (const Pose2 origin : {Pose2{}, Pose2{3.0, -2.0, 0.5}}) {
-      const RayCaster rays(noise(70, 53, density, origin, 0.25));
+      const RayCaster rays(noise_map(21, 70, 53, density, 0.25, origin));
       FanCheck check;
       for (std::uint64_t k = 0; k < 60; ++k) {
         check.compare(
@@ -85,7 +77,7 @@ TEST_CASE("long walls close beside, ahead and behind the sensor") {
 }
 
 TEST_CASE("every instruction set gives the same bits") {
-  const RayCaster rays(noise(300, 280, 0.01));
+  const RayCaster rays(noise_map(21, 300, 280, 0.01));
   const BeamFan fan(-0.75 * math::kPi, 0.75 * math::kPi, 1081);
   const Rng rng(24, "poses");
   std::vector<std::vector<double>> first;
@@ -106,7 +98,7 @@ TEST_CASE("every instruction set gives the same bits") {
 }
 
 TEST_CASE("the first fan from a tile allocates nothing either, nor do strides") {
-  const RayCaster rays(noise(200, 200, 0.02));
+  const RayCaster rays(noise_map(21, 200, 200, 0.02));
   const BeamFan fan(-2.0, 2.0, 1001);
   std::vector<double> out(1001);
   const AllocationGuard guard;

@@ -7,6 +7,7 @@
 
 #include "bench/reference/cell_walk.hpp"
 #include "core/rng.hpp"
+#include "tests/support/noise_map.hpp"
 #include "tests/support/test_data.hpp"
 #include "tracks/raycast.hpp"
 #include "tracks/track.hpp"
@@ -15,15 +16,6 @@ using namespace pitwall;
 using namespace pitwall::tracks;
 
 namespace {
-
-std::shared_ptr<const OccupancyMap> noise(int width, int height, double density) {
-  const Rng rng(11, "map");
-  std::vector<std::int8_t> values;
-  for (int k = 0; k < width * height; ++k) values.push_back(rng.uniform(static_cast<std::uint64_t>(k)) < density ? 100 : 0);
-  Result<OccupancyMap> map = OccupancyMap::make(width, height, 1.0, {}, std::move(values));
-  REQUIRE(map.ok());
-  return std::make_shared<const OccupancyMap>(std::move(map).value());
-}
 
 // Counts instead of a CHECK a beam: a million of those take seconds.
 struct Tally {
@@ -55,7 +47,7 @@ TEST_CASE("random beams equal the walk to the bit") {
   const Rng rng(12, "beams");
   std::uint64_t k = 0;
   for (const double density : {0.001, 0.01, 0.1, 0.4}) {
-    const RayCaster rays(noise(310, 270, density));
+    const RayCaster rays(noise_map(11, 310, 270, density));
     Tally tally;
     for (int n = 0; n < 100000; ++n, ++k) {
       tally.compare(rays, {310.0 * rng.uniform(k, 0), 270.0 * rng.uniform(k, 1)}, unit_vector(6.2832 * rng.uniform(k, 2)));
@@ -76,7 +68,7 @@ TEST_CASE("beams through corners, along lines and from lines equal the walk to t
   }
   const Rng rng(13, "corners");
   for (const double density : {0.003, 0.03, 0.2}) {
-    const RayCaster rays(noise(64, 57, density));
+    const RayCaster rays(noise_map(11, 64, 57, density));
     Tally tally;
     for (std::uint64_t k = 0; k < 600; ++k) {
       Vec2 o{std::floor(64.0 * rng.uniform(k, 0)), std::floor(57.0 * rng.uniform(k, 1))};  // a corner

@@ -7,6 +7,7 @@
 
 #include "core/rng.hpp"
 #include "tests/support/allocation_guard.hpp"
+#include "tests/support/noise_map.hpp"
 
 using namespace pitwall;
 using namespace pitwall::tracks;
@@ -30,13 +31,6 @@ std::shared_ptr<const OccupancyMap> picture(const std::vector<std::string>& rows
     for (const char c : rows[k]) values.push_back(c == '#' ? 100 : 0);
   }
   return make_map(static_cast<int>(rows[0].size()), static_cast<int>(rows.size()), resolution, origin, std::move(values));
-}
-
-std::shared_ptr<const OccupancyMap> noise(int width, int height, double density, double resolution = 1.0, const Pose2& origin = {}) {
-  const Rng rng(3, "map");
-  std::vector<std::int8_t> values;
-  for (int k = 0; k < width * height; ++k) values.push_back(rng.uniform(static_cast<std::uint64_t>(k)) < density ? 100 : 0);
-  return make_map(width, height, resolution, origin, std::move(values));
 }
 
 // Independent of any walk: the ray against every blocked closed square (slabs).
@@ -128,7 +122,7 @@ TEST_CASE("a ray from outside walks in, or misses") {
   CHECK(rays.cast({0.5, -2.0}, {0, 1}, 30) == 2.0);
   CHECK(rays.cast({9.5, 1.25}, {-1, 0}, 30) == 5.5);
   CHECK(rays.cast({-5.0, 1.5}, {1, 0}, 7.9) == kInf);
-  const auto map = noise(12, 9, 0.15);
+  const auto map = noise_map(3, 12, 9, 0.15);
   const RayCaster around(map);
   const Rng rng(5, "outside");
   for (std::uint64_t k = 0; k < 2000; ++k) {
@@ -179,7 +173,7 @@ TEST_CASE("the beams of a fan point where the scanner's stand, first and last ex
 }
 
 TEST_CASE("a fan is its beams, strided and turned, on a rotated map too") {
-  const auto map = noise(60, 40, 0.02, 0.05, {3.0, -2.0, 0.7});
+  const auto map = noise_map(3, 60, 40, 0.02, 0.05, {3.0, -2.0, 0.7});
   const RayCaster rays(map);
   const BeamFan fan(-2.0, 2.0, 101);
   const Vec2 p = map->to_map({29.3, 20.1});
@@ -196,8 +190,8 @@ TEST_CASE("a fan is its beams, strided and turned, on a rotated map too") {
 }
 
 TEST_CASE("turning the map and the ray together changes nothing") {
-  const auto straight = noise(50, 30, 0.05, 0.1);
-  const auto turned = noise(50, 30, 0.05, 0.1, {-4.0, 7.0, -2.1});
+  const auto straight = noise_map(3, 50, 30, 0.05, 0.1);
+  const auto turned = noise_map(3, 50, 30, 0.05, 0.1, {-4.0, 7.0, -2.1});
   const RayCaster a(straight);
   const RayCaster b(turned);
   const Rng rng(6, "turn");
@@ -211,7 +205,7 @@ TEST_CASE("turning the map and the ray together changes nothing") {
 }
 
 TEST_CASE("a fan allocates nothing") {
-  const RayCaster rays(noise(60, 40, 0.02));
+  const RayCaster rays(noise_map(3, 60, 40, 0.02));
   const BeamFan fan(-2.0, 2.0, 101);
   std::vector<double> out(101);
   const AllocationGuard guard;

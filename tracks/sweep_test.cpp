@@ -6,6 +6,7 @@
 
 #include "core/rng.hpp"
 #include "tests/support/allocation_guard.hpp"
+#include "tests/support/noise_map.hpp"
 #include "tests/support/sweep_check.hpp"
 #include "tracks/raycast.hpp"
 #include "tracks/sweep_way.hpp"
@@ -14,15 +15,6 @@ using namespace pitwall;
 using namespace pitwall::tracks;
 
 namespace {
-
-std::shared_ptr<const OccupancyMap> noise(int width, int height, double density, const Pose2& origin = {}, double resolution = 1.0) {
-  const Rng rng(31, "map");
-  std::vector<std::int8_t> values;
-  for (int k = 0; k < width * height; ++k) values.push_back(rng.uniform(static_cast<std::uint64_t>(k)) < density ? 100 : 0);
-  Result<OccupancyMap> map = OccupancyMap::make(width, height, resolution, origin, std::move(values));
-  REQUIRE(map.ok());
-  return std::make_shared<const OccupancyMap>(std::move(map).value());
-}
 
 void check_none_differs(const SweepCheck& check) {
   INFO(check.beams << " beams, first from " << check.first_knot.T_map_sensor.x << " " << check.first_knot.T_map_sensor.y << " "
@@ -36,7 +28,7 @@ const BeamFan kFan(-0.75 * math::kPi, 0.75 * math::kPi, 1081);
 }  // namespace
 
 TEST_CASE("a beam leaves from where the sensor is between two knots") {
-  const auto map = noise(100, 80, 0.0, {2.0, -1.0, 0.4}, 0.05);
+  const auto map = noise_map(31, 100, 80, 0.0, 0.05, {2.0, -1.0, 0.4});
   const std::array<SweepKnot, 3> knots{{{10.0, {3.0, 1.0, 3.1}}, {510.0, {3.2, 1.1, -3.1}}, {900.5, {3.3, 1.3, -2.9}}}};
   const Sweep sweep(*map, kFan, knots);
   const auto check = [&](std::size_t beam, const Pose2& pose) {
@@ -57,7 +49,7 @@ TEST_CASE("a beam leaves from where the sensor is between two knots") {
 }
 
 TEST_CASE("a sensor that spins faster than pieces suffice for still has its poses") {
-  const auto map = noise(100, 80, 0.0);
+  const auto map = noise_map(31, 100, 80, 0.0);
   std::vector<SweepKnot> knots;
   for (int k = 0; k < 64; ++k) knots.push_back({17.0 * k, {50.0, 40.0, k % 2 == 0 ? 0.0 : 3.0}});
   const Sweep sweep(*map, kFan, knots);
@@ -68,7 +60,7 @@ TEST_CASE("a sensor that spins faster than pieces suffice for still has its pose
     const double yaw = beam > 17 * 63 ? 3.0 : (static_cast<int>(at) % 2 == 0 ? 3.0 * u : 3.0 - 3.0 * u);
     CHECK(distance(sweep.direction_cells(beam), rotate(yaw, kFan.directions[beam])) < 1e-13);
   }
-  const RayCaster rays(noise(100, 80, 0.02));
+  const RayCaster rays(noise_map(31, 100, 80, 0.02));
   SweepCheck check;
   check.compare(rays, knots, kFan, 1e9);
   check_none_differs(check);
@@ -83,7 +75,7 @@ TEST_CASE("sweeping fans equal the walk from each beam's own origin to the bit")
                                   {-0.5, 0.5, 30},
                                   {0.3, 0.3, 1}};
   for (const double density : {0.0, 0.002, 0.02, 0.2}) {
-    const RayCaster rays(noise(150, 97, density, {1.0, 2.0, 0.3}, 0.0625));
+    const RayCaster rays(noise_map(31, 150, 97, density, 0.0625, {1.0, 2.0, 0.3}));
     SweepCheck check;
     std::uint64_t k = 0;
     for (const BeamFan& fan : fans) {
@@ -99,7 +91,7 @@ TEST_CASE("sweeping fans equal the walk from each beam's own origin to the bit")
 }
 
 TEST_CASE("a sensor that does not move sweeps the bits of a still fan, faces too") {
-  const RayCaster rays(noise(120, 110, 0.01, {-3.0, 1.0, 0.2}, 0.05));
+  const RayCaster rays(noise_map(31, 120, 110, 0.01, 0.05, {-3.0, 1.0, 0.2}));
   const Rng rng(33, "poses");
   std::vector<double> still(1081);
   std::vector<double> swept(1081);
@@ -117,7 +109,7 @@ TEST_CASE("a sensor that does not move sweeps the bits of a still fan, faces too
 }
 
 TEST_CASE("a face is the side of the square on which a beam ends") {
-  const RayCaster rays(noise(120, 110, 0.02));
+  const RayCaster rays(noise_map(31, 120, 110, 0.02));
   const Rng rng(34, "poses");
   std::vector<double> ranges(1081);
   std::vector<Face> faces(1081);
@@ -164,7 +156,7 @@ TEST_CASE("at a point of a wall where a grid line crosses it the face is the wal
 }
 
 TEST_CASE("every instruction set sweeps the same bits") {
-  const RayCaster rays(noise(300, 280, 0.01));
+  const RayCaster rays(noise_map(31, 300, 280, 0.01));
   const Rng rng(35, "poses");
   std::vector<std::vector<double>> first;
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
@@ -186,7 +178,7 @@ TEST_CASE("every instruction set sweeps the same bits") {
 }
 
 TEST_CASE("a sweeping fan allocates nothing, the first one from a tile included") {
-  const RayCaster rays(noise(200, 200, 0.02));
+  const RayCaster rays(noise_map(31, 200, 200, 0.02));
   std::vector<double> out(1081);
   std::vector<Face> faces(1081);
   const MovingSensor sensor{{40.0, 3.0}, 5.0, 0.01875, 4};
@@ -218,7 +210,7 @@ TEST_CASE("sensors that pass corners closely equal the walk to the bit") {
 }
 
 TEST_CASE("sensors that are shaken about equal the walk to the bit") {
-  const RayCaster rays(noise(200, 160, 0.003, {}, 0.05));
+  const RayCaster rays(noise_map(31, 200, 160, 0.003, 0.05));
   const Rng rng(37, "poses");
   SweepCheck check;
   for (std::uint64_t k = 0; k < 200; ++k) {
@@ -268,7 +260,7 @@ TEST_CASE("no beam of a car between walls has to be walked") {
 }
 
 TEST_CASE("a pose that is no number gives no returns") {
-  const RayCaster rays(noise(50, 50, 0.1));
+  const RayCaster rays(noise_map(31, 50, 50, 0.1));
   std::vector<double> out(1081, 1.0);
   const std::array<SweepKnot, 2> knots{{{0.0, {20.0, 20.0, 0.0}}, {1080.0, {std::numeric_limits<double>::quiet_NaN(), 20.0, 0.0}}}};
   rays.cast_sweep(knots, kFan, 30.0, out);
