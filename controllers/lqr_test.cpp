@@ -8,7 +8,7 @@
 #include "core/hash.hpp"
 #include "core/text.hpp"
 #include "tests/support/allocation_guard.hpp"
-#include "tests/support/law_rig.hpp"
+#include "tests/support/law_checks.hpp"
 
 namespace pitwall::controllers {
 namespace {
@@ -20,15 +20,7 @@ LqrLaw law_of(const LawSetup& setup, LqrParameters p = {}) {
 
 /// What is sent in `ticks` ticks on a closed line, from its first point with an error.
 std::vector<double> commands(const RigLine& line, const Pose2& start, int ticks) {
-  const LawSetup setup = rig_setup(rig_car(), line, 50.0);
-  LqrLaw law = law_of(setup);
-  Rig rig(setup, SlipLaw::kBrush, start, line.speed.front());
-  std::vector<double> sent;
-  for (int k = 0; k < ticks; ++k) {
-    rig.tick(law);
-    sent.push_back(rig.commanded_rad());
-  }
-  return sent;
+  return sent_on(line, start, ticks, [](const LawSetup& setup) { return law_of(setup); });
 }
 
 }  // namespace
@@ -123,21 +115,7 @@ TEST_CASE("lqr: the gains are those of the real period and the car's delay") {
 }
 
 TEST_CASE("lqr: stable with a margin above 1.25 at 25, 50 and 100 Hz with 0 to 100 ms of delay, and so it drives") {
-  for (const double rate : {25.0, 50.0, 100.0}) {
-    for (const double delay : {0.0, 0.02, 0.06, 0.1}) {
-      CarParameters car = rig_car();
-      car.steering_delay_s = delay;
-      const double v = 6.0;
-      const RigLine line(straight_points(60.0), false, v);
-      const LawSetup setup = rig_setup(car, line, rate);
-      LqrLaw law = law_of(setup);
-      INFO("rate ", rate, " delay ", delay, " margin ", law.delay_margin_s(v) / setup.total_delay_s());
-      CHECK(law.delay_margin_s(v) / setup.total_delay_s() > 1.25);
-      Rig rig(setup, SlipLaw::kBrush, {1.0, 0.1, 0.05}, v);
-      for (int k = 0; k < static_cast<int>(4.0 * rate); ++k) rig.tick(law);
-      CHECK(std::abs(rig.d_m()) < 2e-3);
-    }
-  }
+  check_margin(1.25, [](const LawSetup& setup) { return law_of(setup); });
 }
 
 TEST_CASE("lqr: with more delay than the margin says the loop is lost, with less it holds") {
@@ -167,29 +145,9 @@ TEST_CASE("lqr: with more delay than the margin says the loop is lost, with less
 
 TEST_CASE("lqr: mirrored, turned and started at another point of the line, the commands are the same to 1e-9") {
   const std::vector<Vec2> points = wavy_points(300);
-  const RigLine line(points, true, 4.0);
-  const double heading = line.path.heading_at(0.0);
+  const double heading = RigLine(points, true, 4.0).path.heading_at(0.0);
   const Pose2 start{points[0].x - 0.1 * std::cos(heading), points[0].y + 0.05, wrap_angle(heading + 0.1)};
-  const std::vector<double> expected = commands(line, start, 300);
-  SUBCASE("mirrored") {
-    std::vector<Vec2> mirrored;
-    for (const Vec2 p : points) mirrored.push_back({p.x, -p.y});
-    const std::vector<double> got = commands(RigLine(mirrored, true, 4.0), {start.x, -start.y, -start.yaw}, 300);
-    for (std::size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] + expected[i]) < 1e-9);
-  }
-  SUBCASE("turned and moved") {
-    const Pose2 turn{3.0, -7.0, 2.1};
-    std::vector<Vec2> turned;
-    for (const Vec2 p : points) turned.push_back(turn * p);
-    const std::vector<double> got = commands(RigLine(turned, true, 4.0), turn * start, 300);
-    for (std::size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] - expected[i]) < 1e-9);
-  }
-  SUBCASE("the seam elsewhere") {
-    std::vector<Vec2> shifted(points.begin() + 123, points.end());
-    shifted.insert(shifted.end(), points.begin(), points.begin() + 123);
-    const std::vector<double> got = commands(RigLine(shifted, true, 4.0), start, 300);
-    for (std::size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] - expected[i]) < 1e-9);
-  }
+  check_symmetry(points, start, 300, [](const LawSetup& setup) { return law_of(setup); });
 }
 
 TEST_CASE("lqr: a heading that passes 180 degrees, and a reset, give no kick") {

@@ -9,7 +9,7 @@
 #include "core/hash.hpp"
 #include "core/text.hpp"
 #include "tests/support/allocation_guard.hpp"
-#include "tests/support/law_rig.hpp"
+#include "tests/support/law_checks.hpp"
 #include "tests/support/pursuit_loop.hpp"
 
 namespace pitwall::controllers {
@@ -30,15 +30,7 @@ MpcLaw law_of(const LawSetup& setup, const MpcParameters& p = {}) {
 }
 
 std::vector<double> commands(const RigLine& line, const Pose2& start, int ticks, LateralKind kind) {
-  const LawSetup setup = rig_setup(rig_car(), line, 50.0);
-  MpcLaw law = law_of(setup, of(kind));
-  Rig rig(setup, SlipLaw::kBrush, start, line.speed.front());
-  std::vector<double> sent;
-  for (int k = 0; k < ticks; ++k) {
-    rig.tick(law);
-    sent.push_back(rig.commanded_rad());
-  }
-  return sent;
+  return sent_on(line, start, ticks, [kind](const LawSetup& setup) { return law_of(setup, of(kind)); });
 }
 
 }  // namespace
@@ -358,47 +350,14 @@ TEST_CASE("a law's stopgap is a reason of its own that drives on, and a law with
 
 TEST_CASE("mpc: mirrored, turned and started at another point of the line, the commands are the same to 1e-9") {
   const std::vector<Vec2> points = wavy_points(300);
-  const RigLine line(points, true, 4.0);
-  const double heading = line.path.heading_at(0.0);
+  const double heading = RigLine(points, true, 4.0).path.heading_at(0.0);
   const Pose2 start{points[0].x - 0.1, points[0].y + 0.05, wrap_angle(heading + 0.1)};
-  for (const LateralKind kind : kKinds) {
-    const std::vector<double> expected = commands(line, start, 150, kind);
-    std::vector<Vec2> mirrored;
-    std::vector<Vec2> turned;
-    const Pose2 turn{3.0, -7.0, 2.1};
-    for (const Vec2 p : points) {
-      mirrored.push_back({p.x, -p.y});
-      turned.push_back(turn * p);
-    }
-    std::vector<Vec2> shifted(points.begin() + 123, points.end());
-    shifted.insert(shifted.end(), points.begin(), points.begin() + 123);
-    const auto m = commands(RigLine(mirrored, true, 4.0), {start.x, -start.y, -start.yaw}, 150, kind);
-    const auto t = commands(RigLine(turned, true, 4.0), turn * start, 150, kind);
-    const auto s = commands(RigLine(shifted, true, 4.0), start, 150, kind);
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      CHECK(std::abs(m[i] + expected[i]) < 1e-9);
-      CHECK(std::abs(t[i] - expected[i]) < 1e-9);
-      CHECK(std::abs(s[i] - expected[i]) < 1e-9);
-    }
-  }
+  for (const LateralKind kind : kKinds)
+    check_symmetry(points, start, 150, [kind](const LawSetup& setup) { return law_of(setup, of(kind)); });
 }
 
 TEST_CASE("mpc: stable with its margin at 25, 50 and 100 Hz with 0 to 100 ms of delay, and so it drives") {
-  for (const double rate : {25.0, 50.0, 100.0}) {
-    for (const double delay : {0.0, 0.02, 0.06, 0.1}) {
-      CarParameters car = rig_car();
-      car.steering_delay_s = delay;
-      const double v = 6.0;
-      const RigLine line(straight_points(60.0), false, v);
-      const LawSetup setup = rig_setup(car, line, rate);
-      MpcLaw law = law_of(setup);
-      INFO("rate ", rate, " delay ", delay, " margin ", law.delay_margin_s(v) / setup.total_delay_s());
-      CHECK(law.delay_margin_s(v) / setup.total_delay_s() > 1.2);
-      Rig rig(setup, SlipLaw::kBrush, {1.0, 0.1, 0.05}, v);
-      for (int k = 0; k < static_cast<int>(4.0 * rate); ++k) rig.tick(law);
-      CHECK(std::abs(rig.d_m()) < 2e-3);
-    }
-  }
+  check_margin(1.2, [](const LawSetup& setup) { return law_of(setup); });
 }
 
 TEST_CASE("mpc: no allocation in steer") {
