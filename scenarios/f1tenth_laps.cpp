@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "controllers/line_room.hpp"
 #include "core/files.hpp"
@@ -13,6 +14,7 @@
 #include "plant/plant.hpp"
 #include "plant/steady_turn.hpp"
 #include "scenarios/f1tenth_law.hpp"
+#include "tracks/path_metrics.hpp"
 #include "tracks/speed_profile.hpp"
 #include "tracks/track.hpp"
 
@@ -193,40 +195,15 @@ void judge(F1tenthLaps& laps, bool by_gap) {
   }
 }
 
-/// Distances from the given line, of all laps and without their launches.
-class Tracking {
- public:
-  explicit Tracking(const tracks::Path& line) : line_(line) {}
-  void start() {
-    launched_ = false;
-    last_s_m_.reset();
-  }
-  void see(const Pose2& T_map_base, double speed_mps) {
-    const Vec2 p = T_map_base.position();
-    const tracks::Projection q = last_s_m_ ? line_.project_near(p, *last_s_m_, 2.0, 2.0) : line_.project(p);
-    last_s_m_ = q.s_m;
-    launched_ = launched_ || (speed_mps > 1.0 && std::abs(q.lateral_m) < 0.1);
-    if (launched_) off_m_.push_back(std::abs(q.lateral_m));
-  }
-  void report(F1tenthLaps& laps) {
-    if (off_m_.empty()) return;
-    std::sort(off_m_.begin(), off_m_.end());
-    double sum = 0.0;
-    for (const double d : off_m_) sum += d;
-    laps.mean_off_m = sum / static_cast<double>(off_m_.size());
-    const double at = 0.95 * static_cast<double>(off_m_.size() - 1);
-    const auto low = static_cast<std::size_t>(at);
-    const std::size_t high = std::min(low + 1, off_m_.size() - 1);
-    laps.p95_off_m = off_m_[low] + (at - static_cast<double>(low)) * (off_m_[high] - off_m_[low]);
-    laps.max_off_m = off_m_.back();
-  }
-
- private:
-  const tracks::Path& line_;
-  std::vector<double> off_m_;
-  std::optional<double> last_s_m_;
-  bool launched_ = false;
-};
+/// Adds how well a lap kept to the given line: the mean over laps, and the worst lap's percentile and maximum.
+void add_tracking(F1tenthLaps& laps, const tracks::Path& given, std::span<const tracks::PathSample> samples) {
+  const Result<tracks::PathReport> report = tracks::path_metrics(given, samples);
+  if (!report) return;  // crashed before the first decision
+  const tracks::ErrorSpread& off = report->whole.cross_track_m;
+  laps.mean_off_m += (off.mean_abs - laps.mean_off_m) / static_cast<double>(laps.laps);
+  laps.p95_off_m = std::max(laps.p95_off_m, off.p95);
+  laps.max_off_m = std::max(laps.max_off_m, off.max);
+}
 
 /// The given line with our speeds, moved off the walls of the map where it passes them too near.
 Result<controllers::LineToFollow> line_of(const Course& course, const std::string& argument, const F1tenthLaw& law) {
@@ -266,18 +243,18 @@ F1tenthLaps law_laps(const Course& course, const tracks::Path& given, LawPlanner
   laps.law = true;
   laps.planned_s = planner.planned_s();
   laps.margin = planner.margin().value;
-  Tracking tracking(given);
+  std::vector<tracks::PathSample> samples;
   for (const StartPose& start : course.starts) {
     if (interrupted()) break;
     planner.reset();
-    tracking.start();
+    samples.clear();
     const auto plan = [&](double now, const Pose2& pose, double speed_mps) {
-      tracking.see(base_link_of(pose, speed_mps), speed_mps);
+      samples.push_back({.time_s = now, .pose = base_link_of(pose, speed_mps), .speed_mps = speed_mps});
       return planner.plan(Time{} + from_seconds(now), pose, speed_mps);
     };
     count(laps, drive(course, start, LawPlanner::kSteps, plan));
+    add_tracking(laps, given, samples);
   }
-  tracking.report(laps);
   laps.mean_s = mean_of_finished(laps);
   for (const Published& p : kPublished) {
     if (laps.map != p.map) continue;

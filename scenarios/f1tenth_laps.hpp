@@ -31,8 +31,8 @@ struct F1tenthLaps {
   std::vector<double> crash_progress;  ///< of the centre line, where one crashed
   bool law = false;                    ///< one of our steering laws; what follows is known of them only
   double planned_s = 0.0;              ///< a flying lap of its speed profile
-  double mean_off_m = 0.0;             ///< from the given line, without the launch
-  double p95_off_m = 0.0;
+  double mean_off_m = 0.0;             ///< from the given line, by tracks/path_metrics: mean over the laps
+  double p95_off_m = 0.0;              ///< of the worst lap
   double max_off_m = 0.0;
   double margin = 0.0;  ///< delay margin over total delay
 };
@@ -45,8 +45,8 @@ struct F1tenthLaw {
   double wall_clearance_m = 0.10;  ///< the line is moved so that the body has it to both sides; 0: as given
 };
 
-/// Ten laps of the law on each map, at 50 Hz. Passed: all finished, within 0.05 m of the line on average and 0.13 m for 95 %, and
-/// no slower than the best law that is known on this plant.
+/// Ten laps of the law on each map, at 50 Hz. Passed: all finished, within 0.05 m of the line on average and 0.13 m for 95 % of each lap,
+/// and no slower than the best law that is known on this plant.
 Result<std::vector<F1tenthLaps>> run_f1tenth_law(const std::vector<std::string>& tracks, const F1tenthLaw& law,
                                                  const std::function<void(const F1tenthLaps&)>& on_finished,
                                                  const std::function<bool()>& interrupted);

@@ -18,6 +18,35 @@ std::filesystem::path evans() {
   return (data != nullptr ? std::filesystem::path(data) : source_dir() / "../shared/data") / "maps/evans";
 }
 
+/// Ten laps on each of the four maps, all of them finished, no slower than the best law that is known there, and close to the line.
+void check_law(const std::string& name, const std::vector<std::string>& parameters) {
+  if (!std::filesystem::exists(evans())) {
+    MESSAGE("skipped: no benchmark maps at " << evans().string());
+    return;
+  }
+  std::vector<std::string> maps;
+  for (const char* map : {"aut", "esp", "gbr", "mco"}) maps.push_back((evans() / map).string());
+  F1tenthLaw law;
+  law.name = name;
+  for (const std::string& assignment : parameters) REQUIRE(set_by_path(law.parameters, assignment).ok());
+  const auto results = run_f1tenth_law(
+      maps, law, [](const F1tenthLaps&) {}, [] { return false; });
+  REQUIRE(results);
+  REQUIRE(results->size() == 4);
+  const double best_s[] = {16.43, 35.41, 30.51, 27.43};
+  for (std::size_t i = 0; i < results->size(); ++i) {
+    const F1tenthLaps& laps = (*results)[i];
+    CAPTURE(laps.map);
+    CHECK(laps.laps == 10);
+    CHECK(laps.finished == 10);
+    CHECK(laps.mean_s <= best_s[i]);
+    CHECK(laps.mean_off_m > 0.0);
+    CHECK(laps.mean_off_m <= 0.05);
+    CHECK(laps.p95_off_m <= 0.13);
+    CHECK(laps.passed);
+  }
+}
+
 tracks::Image room(int width, int height) {
   tracks::Image image;
   image.width = width;
@@ -59,29 +88,15 @@ TEST_CASE("pure pursuit under the benchmark's rules laps as published, and crash
 }
 
 TEST_CASE("stanley on the published benchmark: 40 of 40 laps, no slower than the best known law, and close to the line") {
-  if (!std::filesystem::exists(evans())) {
-    MESSAGE("skipped: no benchmark maps at " << evans().string());
-    return;
-  }
-  std::vector<std::string> maps;
-  for (const char* name : {"aut", "esp", "gbr", "mco"}) maps.push_back((evans() / name).string());
-  F1tenthLaw law;
-  law.name = "stanley";
-  const auto results = run_f1tenth_law(
-      maps, law, [](const F1tenthLaps&) {}, [] { return false; });
-  REQUIRE(results);
-  REQUIRE(results->size() == 4);
-  const double best_s[] = {16.43, 35.41, 30.51, 27.43};
-  for (std::size_t i = 0; i < results->size(); ++i) {
-    const F1tenthLaps& laps = (*results)[i];
-    CAPTURE(laps.map);
-    CHECK(laps.laps == 10);
-    CHECK(laps.finished == 10);
-    CHECK(laps.mean_s <= best_s[i]);
-    CHECK(laps.mean_off_m <= 0.05);
-    CHECK(laps.p95_off_m <= 0.13);
-    CHECK(laps.passed);
-  }
+  check_law("stanley", {});
+}
+
+TEST_CASE("published benchmark: lqr finishes 40 of 40 laps, faster than the best law known there, within 5 cm on average") {
+  check_law("lqr", {"lqr_tyre=linear"});
+}
+
+TEST_CASE("published benchmark: mpc finishes 40 of 40 laps, faster than the best law known there, within 5 cm on average") {
+  check_law("mpc", {"mpc_tyre=linear"});
 }
 
 TEST_CASE("smoothing takes the scatter of a line's points away, and not its corners") {
