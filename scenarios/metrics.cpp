@@ -49,7 +49,7 @@ double percentile(std::span<const double> sorted, double share) {
 }
 
 double chassis_clearance_m(const BodyRectangle& chassis, const Pose2& T_map_base, const tracks::Track& track, double limit_m) {
-  return tracks::footprint_clearance_m(chassis, T_map_base, *track.map, *track.distance, limit_m);
+  return tracks::footprint_clearance_m(chassis, T_map_base, *track.distance, limit_m);
 }
 
 Metrics::Metrics(const ResolvedRun& run, const tracks::Path& line, const sim::World& world)

@@ -248,7 +248,9 @@ std::optional<Touch> first_wall_touch(const BodyRectangle& chassis, const Motion
   // Farther from the middle pose than this no point of the chassis gets.
   const double slack = 0.5 * (norm(sweep.shift) + sweep.swing());
   const double half_diagonal = norm({middle.half_length, middle.half_width});
-  if (distance.lower_bound_m(map.to_map(middle.centre)) > map.resolution_m() * (half_diagonal + slack)) return std::nullopt;
+  const double reach_m = map.resolution_m() * (half_diagonal + slack);
+  // A millimetre more than is needed, so that what says only "enough" says enough.
+  if (distance.lower_bound_m(map.to_map(middle.centre), reach_m + 1e-3) > reach_m) return std::nullopt;
 
   const double least = least_step(map.resolution_m() * 2.0 * slack);
   const CellRange range = cells_around(middle, slack, map);

@@ -3,88 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <cstdlib>
-#include <limits>
+#include <cstddef>
 
 namespace pitwall::tracks {
 namespace {
 
-// Where the map has no blocked cell at all.
-constexpr float kNothingNear = 1e9F;
-constexpr std::int32_t kNoneInColumn = std::numeric_limits<std::int32_t>::max();
+constexpr unsigned kBelow = 1;
+constexpr unsigned kAbove = 2;
+constexpr unsigned kSideBits = 2;
 // Half the diagonal of a cell, and a little for the rounding of coordinates.
 constexpr double kHalfDiagonal = 0.70710678118654757 + 1e-6;
 // Beyond this nothing is looked for; keeps the arithmetic of cells within int.
 constexpr double kFarCells = 5e8;
-
-// Rows to the nearest blocked cell of the same column: one sweep down, one up, row by row for the cache's sake.
-std::vector<std::int32_t> column_distances(const OccupancyMap& map) {
-  const auto width = static_cast<std::size_t>(map.width());
-  const auto height = static_cast<std::size_t>(map.height());
-  const std::vector<std::uint8_t>& blocked = map.blocked_cells();
-  std::vector<std::int32_t> rows(width * height, kNoneInColumn);
-  const auto relax = [&](std::size_t here, std::size_t neighbour) {
-    if (rows[neighbour] != kNoneInColumn) rows[here] = std::min(rows[here], rows[neighbour] + 1);
-  };
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    if (blocked[k] != 0) rows[k] = 0;
-    if (k >= width) relax(k, k - width);
-  }
-  for (std::size_t k = rows.size() - width; k-- > 0;) relax(k, k + width);
-  return rows;
-}
-
-// Lower envelope of the parabolas (x - column)^2 + rows^2 of one row of cells.
-class Envelope {
- public:
-  explicit Envelope(std::size_t width) : column_(width), square_(width), begins_(width) {}
-
-  void build(const std::int32_t* rows, std::int64_t width) {
-    size_ = 0;
-    for (std::int64_t q = 0; q < width; ++q) {
-      if (rows[q] == kNoneInColumn) continue;
-      const double square = static_cast<double>(rows[q]) * static_cast<double>(rows[q]);
-      const auto at = static_cast<double>(q);
-      double begins = -std::numeric_limits<double>::infinity();
-      while (size_ > 0) {
-        const double other = column_[size_ - 1];
-        // Exact where it matters: the numerator is a whole number below 2^53 on maps up to 2^26 cells long.
-        begins = ((square + at * at) - (square_[size_ - 1] + other * other)) / (2.0 * (at - other));
-        if (begins > begins_[size_ - 1]) break;
-        --size_;
-        begins = -std::numeric_limits<double>::infinity();
-      }
-      column_[size_] = at;
-      square_[size_] = square;
-      begins_[size_] = begins;
-      ++size_;
-    }
-  }
-
-  void write(float* out, std::int64_t width) const {
-    if (size_ == 0) {
-      std::fill_n(out, width, kNothingNear);
-      return;
-    }
-    std::size_t k = 0;
-    for (std::int64_t q = 0; q < width; ++q) {
-      const auto at = static_cast<double>(q);
-      while (k + 1 < size_ && begins_[k + 1] < at) ++k;
-      const double across = at - column_[k];
-      const double exact = std::sqrt(across * across + square_[k]);
-      const auto rounded = static_cast<float>(exact);
-      // Down, so that the lower bound stays one.
-      out[q] = static_cast<double>(rounded) > exact ? std::nextafter(rounded, 0.0F) : rounded;
-    }
-  }
-
- private:
-  std::vector<double> column_;
-  std::vector<double> square_;
-  std::vector<double> begins_;
-  std::size_t size_ = 0;
-};
 
 // Distance from x to the interval [cell, cell + 1].
 double gap(double x, int cell) { return std::max({0.0, static_cast<double>(cell) - x, x - static_cast<double>(cell + 1)}); }
@@ -96,30 +26,91 @@ DistanceField::DistanceField(const OccupancyMap& map)
       height_(map.height()),
       resolution_m_(map.resolution_m()),
       origin_(map.origin().position()),
-      axis_x_(unit_vector(map.origin().yaw)) {
-  const std::vector<std::int32_t> rows = column_distances(map);
-  distance_cells_.resize(rows.size());
-  Envelope envelope(static_cast<std::size_t>(width_));
-  for (std::size_t first = 0; first < rows.size(); first += static_cast<std::size_t>(width_)) {
-    envelope.build(rows.data() + first, width_);
-    envelope.write(distance_cells_.data() + first, width_);
+      axis_x_(unit_vector(map.origin().yaw)),
+      rows_(map.blocked_cells().size()) {
+  const auto width = static_cast<std::size_t>(width_);
+  const std::uint8_t* blocked = map.blocked_cells().data();
+  std::vector<std::uint16_t> rows(width, kFarthestCells);
+  const auto relax = [&](std::size_t first, std::size_t column) {
+    const auto next = static_cast<std::uint16_t>(std::min(rows[column] + 1, kFarthestCells));
+    return rows[column] = blocked[first + column] != 0 ? std::uint16_t{0} : next;
+  };
+  for (std::size_t first = 0; first < rows_.size(); first += width) {
+    for (std::size_t column = 0; column < width; ++column) rows_[first + column] = relax(first, column);
+  }
+  std::fill(rows.begin(), rows.end(), static_cast<std::uint16_t>(kFarthestCells));
+  for (std::size_t first = rows_.size(); first > 0;) {
+    first -= width;
+    for (std::size_t column = 0; column < width; ++column) {
+      const unsigned below = rows_[first + column];
+      const unsigned above = relax(first, column);
+      const unsigned sides = (below <= above ? kBelow : 0) | (above <= below ? kAbove : 0);
+      rows_[first + column] = static_cast<std::uint16_t>(std::min(below, above) << kSideBits | sides);
+    }
   }
 }
 
-double DistanceField::centre_distance_m(int i, int j) const {
-  const std::size_t index = static_cast<std::size_t>(j) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(i);
-  return resolution_m_ * static_cast<double>(distance_cells_[index]);
+double DistanceField::centre_distance_m(int i, int j, double enough_m) const {
+  const std::uint16_t* rows = row(j);
+  std::int64_t best = kFarthestCells;  // squared below; nothing is known to be farther
+  best *= best;
+  const auto look = [&](int column) {
+    const std::int64_t across = column - i;
+    const std::int64_t along = rows[column] >> kSideBits;
+    best = std::min(best, across * across + along * along);
+  };
+  const double enough = std::min(enough_m / resolution_m_, static_cast<double>(kFarthestCells));
+  const double enough_squared = enough * enough;
+  const int last = std::max(i, width_ - 1 - i);
+  for (int k = 0; k <= last; ++k) {
+    const std::int64_t square = static_cast<std::int64_t>(k) * k;
+    if (square >= best || static_cast<double>(square) >= enough_squared) break;
+    if (i - k >= 0) look(i - k);
+    if (i + k < width_) look(i + k);
+  }
+  return std::min(resolution_m_ * std::sqrt(static_cast<double>(best)), enough_m);
 }
 
-double DistanceField::lower_bound_m(Vec2 p_map) const {
+Vec2 DistanceField::to_grid(Vec2 p_map) const {
   const Vec2 from_origin = p_map - origin_;
-  const double x = dot(axis_x_, from_origin) / resolution_m_;
-  const double y = cross(axis_x_, from_origin) / resolution_m_;
-  if (!(x >= 0.0 && y >= 0.0 && x < width_ && y < height_)) return 0.0;
-  const int i = static_cast<int>(x);
-  const int j = static_cast<int>(y);
-  const double to_centre = norm({x - i - 0.5, y - j - 0.5});
-  return std::max(0.0, centre_distance_m(i, j) - resolution_m_ * (to_centre + kHalfDiagonal));
+  return {dot(axis_x_, from_origin) / resolution_m_, cross(axis_x_, from_origin) / resolution_m_};
+}
+
+double DistanceField::lower_bound_m(Vec2 p_map, double enough_m) const {
+  const Vec2 p = to_grid(p_map);
+  if (!(p.x >= 0.0 && p.y >= 0.0 && p.x < width_ && p.y < height_)) return 0.0;
+  const int i = static_cast<int>(p.x);
+  const int j = static_cast<int>(p.y);
+  const double off = resolution_m_ * (norm({p.x - i - 0.5, p.y - j - 0.5}) + kHalfDiagonal);
+  return std::max(0.0, centre_distance_m(i, j, enough_m + off) - off);
+}
+
+double DistanceField::clearance_m(Vec2 p_map, double limit_m) const {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  const Vec2 p = to_grid(p_map);
+  if (!(std::fabs(p.x) < kFarCells && std::fabs(p.y) < kFarCells)) return kNone;
+  const int i = static_cast<int>(std::floor(p.x));
+  // From a point above or below the map, the nearest of a column is the nearest to its last row.
+  const int j = std::clamp(static_cast<int>(std::floor(p.y)), 0, height_ - 1);
+  const std::uint16_t* rows = row(j);
+  double best = kNone;
+  const auto look = [&](int column) {
+    const int off = rows[column] >> kSideBits;
+    if (off == kFarthestCells) return;
+    const double across = gap(p.x, column);
+    // Of two cells as many rows away either may be nearer; of others the one of fewer rows is, wherever in its cell the point is.
+    if ((rows[column] & kBelow) != 0) best = std::min(best, norm({across, gap(p.y, j - off)}));
+    if ((rows[column] & kAbove) != 0) best = std::min(best, norm({across, gap(p.y, j + off)}));
+  };
+  const double limit = limit_m / resolution_m_;
+  const int first = std::max({0, -i, i - (width_ - 1)});
+  const int last = std::max(i, width_ - 1 - i);
+  for (int k = first; k <= last && k - 1 <= std::min(best, limit); ++k) {
+    if (i - k >= 0 && i - k < width_) look(i - k);
+    if (k > 0 && i + k >= 0 && i + k < width_) look(i + k);
+  }
+  const double clearance = resolution_m_ * best;
+  return clearance <= limit_m ? clearance : kNone;
 }
 
 double clearance_m(const OccupancyMap& map, Vec2 p_map, double limit_m) {

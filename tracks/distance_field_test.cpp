@@ -56,18 +56,23 @@ TEST_CASE("one blocked cell in a map of one row or one column") {
     values[200] = 100;
     Result<OccupancyMap> map = flat ? OccupancyMap::make(300, 1, 1.0, {}, values) : OccupancyMap::make(1, 300, 1.0, {}, values);
     const DistanceField field(*map);
-    for (int k = 0; k < 300; ++k) CHECK(field.centre_distance_m(flat ? k : 0, flat ? 0 : k) == std::abs(k - 200));
+    for (int k = 0; k < 300; ++k) {
+      const double distance = field.centre_distance_m(flat ? k : 0, flat ? 0 : k);
+      CHECK(distance == std::abs(k - 200));
+      CHECK(field.centre_distance_m(flat ? k : 0, flat ? 0 : k, 50.0) == std::min(distance, 50.0));
+    }
   }
 }
 
 TEST_CASE("a map without walls is free everywhere and outside it nothing is promised") {
   const OccupancyMap map = *noise_map(21, 20, 10, 0.0);
   const DistanceField field(map);
-  CHECK(field.lower_bound_m({5, 5}) > 1e6);
+  CHECK(field.lower_bound_m({5, 5}) > 16380.0);
   CHECK(std::isfinite(field.lower_bound_m({5, 5})));
   CHECK(field.lower_bound_m({-0.1, 5}) == 0.0);
   CHECK(field.lower_bound_m({20.1, 5}) == 0.0);
   CHECK(field.lower_bound_m({std::numeric_limits<double>::quiet_NaN(), 5}) == 0.0);
+  CHECK(field.clearance_m({5, 5}, kInf) == kInf);
   CHECK(clearance_m(map, {5, 5}, 1e3) == kInf);
 }
 
@@ -84,6 +89,7 @@ TEST_CASE("the lower bound is never above the distance to a blocked square and a
         const double bound = field.lower_bound_m(map.to_map(p));
         CHECK(bound <= truth + 1e-12);
         CHECK(bound >= truth - 0.1 * 2.8285);
+        CHECK(field.lower_bound_m(map.to_map(p), 0.35) == doctest::Approx(std::min(bound, 0.35)).epsilon(1e-12));
       }
     }
   }
@@ -102,6 +108,7 @@ TEST_CASE("clearance is that of brute force, inside and outside, turned maps too
   for (const Pose2& origin : {Pose2{}, Pose2{2.0, -1.0, -0.9}}) {
     for (const double density : {0.003, 0.03, 0.3}) {
       const OccupancyMap map = *noise_map(21, 40, 31, density, 0.05, origin);
+      const DistanceField field(map);
       for (std::uint64_t k = 0; k < 700; ++k) {
         Vec2 p{60.0 * rng.uniform(k, 0) - 10.0, 51.0 * rng.uniform(k, 1) - 10.0};
         if (k % 4 == 0) p = {std::floor(p.x), std::floor(p.y)};
@@ -110,6 +117,8 @@ TEST_CASE("clearance is that of brute force, inside and outside, turned maps too
         const double limited = clearance_m(map, map.to_map(p), 0.2);
         if (truth < 0.2 - 1e-9) CHECK(limited == doctest::Approx(truth).epsilon(1e-9));
         if (truth > 0.2 + 1e-9) CHECK(limited == kInf);
+        for (const double limit : {kInf, 100.0, 0.2})
+          CHECK(field.clearance_m(map.to_map(p), limit) == clearance_m(map, map.to_map(p), limit));
       }
     }
   }
@@ -119,11 +128,17 @@ TEST_CASE("clearance at and within a square is 0, at the limit it is still seen"
   std::vector<std::int8_t> values(100, 0);
   values[55] = 100;  // [5, 6] x [5, 6]
   const Result<OccupancyMap> map = OccupancyMap::make(10, 10, 1.0, {}, values);
-  CHECK(clearance_m(*map, {5.5, 5.5}, 1.0) == 0.0);
-  CHECK(clearance_m(*map, {5.0, 5.0}, 0.0) == 0.0);
-  CHECK(clearance_m(*map, {6.0, 5.5}, 0.0) == 0.0);
-  CHECK(clearance_m(*map, {8.0, 5.5}, 2.0) == 2.0);
-  CHECK(clearance_m(*map, {8.0, 5.5}, 1.999) == kInf);
-  CHECK(clearance_m(*map, {2.0, 1.0}, kInf) == 5.0);
-  CHECK(clearance_m(*map, {-1e12, 1.0}, kInf) == kInf);
+  const DistanceField field(*map);
+  const auto both = [&](Vec2 p, double limit_m) {
+    const double clearance = field.clearance_m(p, limit_m);
+    CHECK(clearance_m(*map, p, limit_m) == clearance);
+    return clearance;
+  };
+  CHECK(both({5.5, 5.5}, 1.0) == 0.0);
+  CHECK(both({5.0, 5.0}, 0.0) == 0.0);
+  CHECK(both({6.0, 5.5}, 0.0) == 0.0);
+  CHECK(both({8.0, 5.5}, 2.0) == 2.0);
+  CHECK(both({8.0, 5.5}, 1.999) == kInf);
+  CHECK(both({2.0, 1.0}, kInf) == 5.0);
+  CHECK(both({-1e12, 1.0}, kInf) == kInf);
 }

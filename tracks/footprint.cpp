@@ -17,11 +17,11 @@ Pose2 pose_on(const Path& path, double s_m) {
 
 }  // namespace
 
-double footprint_clearance_m(const BodyRectangle& chassis, const Pose2& T_map_base, const OccupancyMap& map,
-                             const DistanceField& distance_field, double limit_m, double outline_m) {
+double footprint_clearance_m(const BodyRectangle& chassis, const Pose2& T_map_base, const DistanceField& distance_field, double limit_m,
+                             double outline_m) {
   const Vec2 middle{0.5 * (chassis.rear_m + chassis.front_m), 0.0};
   const double reach = norm(Vec2{chassis.front_m, chassis.half_width_m} - middle);
-  if (distance_field.lower_bound_m(T_map_base * middle) - reach >= limit_m) return limit_m;
+  if (distance_field.lower_bound_m(T_map_base * middle, limit_m + reach + 1e-3) - reach >= limit_m) return limit_m;
   const auto [sine, cosine] = math::sincos(T_map_base.yaw);
   const auto walk = [&](const auto& visit) {
     const Vec2 corners[4] = {{chassis.rear_m, -chassis.half_width_m},
@@ -39,35 +39,28 @@ double footprint_clearance_m(const BodyRectangle& chassis, const Pose2& T_map_ba
       }
     }
   };
-  // Some point is at most this far away, which spares the others the exact search.
-  double bound = limit_m;
-  walk([&](Vec2 p) { bound = std::min(bound, distance_field.lower_bound_m(p)); });
-  const double slack = (2.0 * std::sqrt(2.0) + 1.0) * map.resolution_m();
-  double smallest = bound > 0.0 ? std::min(limit_m, bound + slack) : limit_m;
-  walk([&](Vec2 p) {
-    if (distance_field.lower_bound_m(p) < smallest) smallest = std::min(smallest, clearance_m(map, p, smallest));
-  });
+  double smallest = limit_m;
+  walk([&](Vec2 p) { smallest = std::min(smallest, distance_field.clearance_m(p, smallest)); });
   return smallest;
 }
 
-SweptClearance swept_clearance(const BodyRectangle& chassis, const Path& path, const OccupancyMap& map, const DistanceField& distance_field,
-                               double limit_m, double step_m) {
+SweptClearance swept_clearance(const BodyRectangle& chassis, const Path& path, const DistanceField& distance_field, double limit_m,
+                               double step_m) {
   SweptClearance nearest{limit_m, 0.0, pose_on(path, 0.0)};
   const auto steps = static_cast<std::int64_t>(std::ceil(path.length_m() / step_m));
   for (std::int64_t k = 0; k <= steps; ++k) {
     const double s = path.length_m() * static_cast<double>(k) / static_cast<double>(steps);
     const Pose2 pose = pose_on(path, s);
-    const double clearance = footprint_clearance_m(chassis, pose, map, distance_field, nearest.clearance_m, kSweptOutline_m);
+    const double clearance = footprint_clearance_m(chassis, pose, distance_field, nearest.clearance_m, kSweptOutline_m);
     if (clearance < nearest.clearance_m) nearest = {clearance, s, pose};
   }
   return nearest;
 }
 
-std::vector<double> clearance_along(const BodyRectangle& chassis, const Path& path, const OccupancyMap& map,
-                                    const DistanceField& distance_field, double limit_m) {
+std::vector<double> clearance_along(const BodyRectangle& chassis, const Path& path, const DistanceField& distance_field, double limit_m) {
   std::vector<double> clearances;
   for (std::size_t i = 0; i < path.size(); ++i)
-    clearances.push_back(footprint_clearance_m(chassis, pose_on(path, path.s_of(i)), map, distance_field, limit_m, 2.0 * kSweptOutline_m));
+    clearances.push_back(footprint_clearance_m(chassis, pose_on(path, path.s_of(i)), distance_field, limit_m, 2.0 * kSweptOutline_m));
   return clearances;
 }
 

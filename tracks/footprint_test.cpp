@@ -25,13 +25,13 @@ OccupancyMap corridor() {
 TEST_CASE("the clearance of a standing chassis is that of its nearest corner") {
   const OccupancyMap map = corridor();
   const DistanceField field(map);
-  CHECK(footprint_clearance_m(kBody, {0.0, 0.0, 0.0}, map, field, 2.0) == doctest::Approx(1.0 - 0.155));
-  CHECK(footprint_clearance_m(kBody, {0.0, 0.2, 0.0}, map, field, 2.0) == doctest::Approx(0.8 - 0.155));
+  CHECK(footprint_clearance_m(kBody, {0.0, 0.0, 0.0}, field, 2.0) == doctest::Approx(1.0 - 0.155));
+  CHECK(footprint_clearance_m(kBody, {0.0, 0.2, 0.0}, field, 2.0) == doctest::Approx(0.8 - 0.155));
   const double yaw = 0.3;
   const double corner = kBody.front_m * math::sin(yaw) + kBody.half_width_m * math::cos(yaw);
-  CHECK(footprint_clearance_m(kBody, {0.0, 0.0, yaw}, map, field, 2.0) == doctest::Approx(1.0 - corner).epsilon(1e-9));
-  CHECK(footprint_clearance_m(kBody, {0.0, 0.0, 0.0}, map, field, 0.5) == 0.5);
-  CHECK(footprint_clearance_m(kBody, {0.0, 0.9, 0.0}, map, field, 2.0) == 0.0);
+  CHECK(footprint_clearance_m(kBody, {0.0, 0.0, yaw}, field, 2.0) == doctest::Approx(1.0 - corner).epsilon(1e-9));
+  CHECK(footprint_clearance_m(kBody, {0.0, 0.0, 0.0}, field, 0.5) == 0.5);
+  CHECK(footprint_clearance_m(kBody, {0.0, 0.9, 0.0}, field, 2.0) == 0.0);
 }
 
 TEST_CASE("it equals a search over every point of the outline without any bound") {
@@ -54,7 +54,7 @@ TEST_CASE("it equals a search over every point of the outline without any bound"
       const int pieces = static_cast<int>(std::ceil(distance(from, to) / 0.02));
       for (int i = 0; i < pieces; ++i) brute = std::min(brute, clearance_m(map, pose * (from + (1.0 * i / pieces) * (to - from)), 1.0));
     }
-    CHECK(std::fabs(footprint_clearance_m(kBody, pose, map, field, 1.0) - brute) < 1e-12);
+    CHECK(std::fabs(footprint_clearance_m(kBody, pose, field, 1.0) - brute) < 1e-12);
   }
 }
 
@@ -63,13 +63,13 @@ TEST_CASE("swept: the front swings out of a turn, where the centre of the rear a
   const DistanceField field(map);
   std::vector<Vec2> straight;
   for (int i = 0; i <= 40; ++i) straight.push_back({-5.0 + 0.2 * i, 0.3});
-  const SweptClearance along = swept_clearance(kBody, Path::make(straight, false).value(), map, field, 2.0);
+  const SweptClearance along = swept_clearance(kBody, Path::make(straight, false).value(), field, 2.0);
   CHECK(along.clearance_m == doctest::Approx(0.7 - 0.155));
   // A turn that begins along the wall and leads away from it.
   std::vector<Vec2> turn;
   const double radius = 1.0;
   for (int i = 0; i <= 100; ++i) turn.push_back(Vec2{0.0, 0.5 - radius} + radius * unit_vector(0.5 * math::kPi + 0.6 - 0.01 * i));
-  const SweptClearance out = swept_clearance(kBody, Path::make(turn, false).value(), map, field, 2.0);
+  const SweptClearance out = swept_clearance(kBody, Path::make(turn, false).value(), field, 2.0);
   const double swing = std::sqrt((radius + 0.155) * (radius + 0.155) + 0.49 * 0.49) - radius;
   CHECK(out.clearance_m == doctest::Approx(0.5 - swing).epsilon(0.02));
   CHECK(out.clearance_m < 0.5 - 0.155 - 0.08);
@@ -82,7 +82,7 @@ TEST_CASE("the clearance at the points of a line, and its limit") {
   std::vector<Vec2> slope;
   for (int i = 0; i <= 40; ++i) slope.push_back({-5.0 + 0.2 * i, 0.01 * i});
   const Path path = Path::make(slope, false).value();
-  const std::vector<double> clearance = clearance_along(kBody, path, map, field, 0.6);
+  const std::vector<double> clearance = clearance_along(kBody, path, field, 0.6);
   REQUIRE(clearance.size() == path.size());
   CHECK(clearance.front() == 0.6);
   CHECK(clearance.back() < 0.45);

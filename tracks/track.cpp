@@ -11,9 +11,6 @@
 namespace pitwall::tracks {
 namespace {
 
-// Beyond this a wall is of no interest to a 1:10 car; it bounds the search where a map has no walls nearby.
-constexpr double kFarthest = 10.0;
-
 void add(Hash& hash, const std::vector<double>& values) {
   hash.add(std::uint64_t{values.size()});
   for (const double value : values) hash.add(value);
@@ -53,8 +50,6 @@ std::uint64_t Track::content_hash_optimized() const {
 
 LineClearance smallest_clearance(const OccupancyMap& map, const DistanceField& distance_field, const Path& path) {
   const double step = 0.5 * map.resolution_m();
-  // How far lower_bound_m may lie below the truth, and a cell more for its rounding.
-  const double slack = (2.0 * std::sqrt(2.0) + 1.0) * map.resolution_m();
   LineClearance best{std::numeric_limits<double>::infinity(), 0.0, path.points().front()};
   for (std::size_t i = 0; i < path.segments(); ++i) {
     const Vec2 from = path.points()[i];
@@ -64,12 +59,7 @@ LineClearance smallest_clearance(const OccupancyMap& map, const DistanceField& d
     for (std::int64_t k = 0; k < pieces; ++k) {
       const double t = static_cast<double>(k) / static_cast<double>(pieces);
       const Vec2 p = from + t * (to - from);
-      const double bound = distance_field.lower_bound_m(p);
-      if (bound >= best.clearance_m) continue;
-      const Vec2 cell = map.to_grid(p);
-      const bool on_map = cell.x >= 0.0 && cell.y >= 0.0 && cell.x < map.width() && cell.y < map.height();
-      const double limit = std::min(best.clearance_m, on_map ? bound + slack : kFarthest);
-      const double clearance = clearance_m(map, p, limit);
+      const double clearance = distance_field.clearance_m(p, best.clearance_m);
       if (clearance < best.clearance_m) best = {clearance, path.s_of(i) + t * length, p};
     }
   }

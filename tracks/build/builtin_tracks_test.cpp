@@ -147,7 +147,7 @@ TEST_CASE("optimised lines are planned at least 2 % faster than the lines that s
     const double before = lap_time_s(track->centre->path, speed_profile(track->centre->path, {}));
     CHECK(lap_time_s(line, speed_profile(line, {})) < 0.98 * before);
     const BodyRectangle chassis{0.5 * (0.3302 - 0.58), 0.5 * (0.3302 + 0.58), 0.155};
-    CHECK(swept_clearance(chassis, line, *track->map, *track->distance, 1.0).clearance_m > 0.23);
+    CHECK(swept_clearance(chassis, line, *track->distance, 1.0).clearance_m > 0.23);
     CHECK(check_line(line.points(), true).ok());
     CHECK_FALSE(check_direction(line, track->centre->path));
     for (std::size_t i = 0; i < line.size(); ++i) CHECK(std::abs(line.vertex_curvature(i)) < math::tan(0.26) / 0.3302);

@@ -69,8 +69,7 @@ std::vector<TightPlace> places_too_near(const Room& room, const Path& path, cons
   constexpr double kOutline_m = 0.05;
   for (double s = 0.0; s < path.length_m(); s += kStep_m) {
     const Vec2 p = path.point_at(s);
-    const double clearance =
-        footprint_clearance_m(chassis, {p.x, p.y, path.heading_at(s)}, *room.map, *room.distance, margin_m, kOutline_m);
+    const double clearance = footprint_clearance_m(chassis, {p.x, p.y, path.heading_at(s)}, *room.distance, margin_m, kOutline_m);
     if (clearance < margin_m - kSweepTolerance_m) places.push_back({p, margin_m - clearance + kMore_m});
   }
   return places;
@@ -245,8 +244,8 @@ Result<Raceline> assess_line(const Room& room, const std::vector<Vec2>& points, 
     line.max_curvature_per_m = kappa;
     line.max_curvature_s_m = line.path.s_of(i);
   }
-  line.clearance_m = clearance_along(chassis, line.path, *room.map, *room.distance, kFarClearance_m);
-  const SweptClearance swept = swept_clearance(chassis, line.path, *room.map, *room.distance, kFarClearance_m);
+  line.clearance_m = clearance_along(chassis, line.path, *room.distance, kFarClearance_m);
+  const SweptClearance swept = swept_clearance(chassis, line.path, *room.distance, kFarClearance_m);
   line.min_clearance_m = swept.clearance_m;
   line.min_clearance_s_m = swept.s_m;
   find_faults(line, chassis, settings);
