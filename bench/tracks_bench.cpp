@@ -2,6 +2,7 @@
 // What else a run asks of a track: the windowed projection of every step, and the work done once per map or line.
 #include <benchmark/benchmark.h>
 
+#include "bench/reference/distance_transform.hpp"
 #include "bench/support.hpp"
 #include "tracks/build/raceline.hpp"
 #include "tracks/speed_profile.hpp"
@@ -54,6 +55,20 @@ void distance_build(benchmark::State& state, const tracks::Track& track) {
   }
 }
 
+void distance_transform_whole(benchmark::State& state, const tracks::Track& track) {
+  for (auto _ : state) benchmark::DoNotOptimize(distance_transform(*track.map).data());
+}
+
+// What a car on the line asks: the bound of its middle, as far as its own reach, and the exact clearance of a point of its outline.
+void distance_question(benchmark::State& state, const tracks::Track& track, bool exact) {
+  const std::vector<Pose2> poses = poses_along(track, 1000);
+  std::size_t k = 0;
+  for (auto _ : state) {
+    const Vec2 p = poses[k++ % poses.size()].position();
+    benchmark::DoNotOptimize(exact ? track.distance->clearance_m(p, 5.0) : track.distance->lower_bound_m(p, 0.4));
+  }
+}
+
 const bool registered = [] {
   for (const tracks::Track& track : bench_tracks()) {
     benchmark::RegisterBenchmark(("project_near/" + track.name).c_str(), project_near, std::cref(track));
@@ -65,6 +80,10 @@ const bool registered = [] {
     benchmark::RegisterBenchmark(("least_time/" + track.name).c_str(), raceline, std::cref(track), tracks::build::Objective::kTime)
         ->Unit(benchmark::kMillisecond);
     benchmark::RegisterBenchmark(("distance_build/" + track.name).c_str(), distance_build, std::cref(track))->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("distance_transform/" + track.name).c_str(), distance_transform_whole, std::cref(track))
+        ->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("distance_bound/" + track.name).c_str(), distance_question, std::cref(track), false);
+    benchmark::RegisterBenchmark(("distance_clearance/" + track.name).c_str(), distance_question, std::cref(track), true);
   }
   return true;
 }();

@@ -177,6 +177,13 @@ Sweep grid_sweep(const BodyRectangle& chassis, const Motion& motion, const track
   return {{k * chassis.rear_m, k * chassis.front_m, k * chassis.half_width_m}, {to_grid(motion.from, map), to_grid(motion.to, map)}};
 }
 
+// Radius about base_link, where it starts, that the chassis does not leave however it turns, and a millimetre for rounding: what is clear
+// of that circle, as nearly everything is in nearly every step, needs no look at the chassis itself.
+double circle_about(const BodyRectangle& chassis, const Motion& motion) {
+  return norm({std::max(std::abs(chassis.rear_m), std::abs(chassis.front_m)), chassis.half_width_m}) +
+         norm(motion.to.position() - motion.from.position()) + 1e-3;
+}
+
 // Velocity, times the duration of the step, of the point of a body that is at p when the step is at u.
 Vec2 way_of(const Sweep& sweep, double u, Vec2 p) { return sweep.shift + sweep.turn * perpendicular(p - sweep.pose(u).position()); }
 
@@ -243,6 +250,8 @@ Pose2 pose_at(const Motion& motion, double u) {
 
 std::optional<Touch> first_wall_touch(const BodyRectangle& chassis, const Motion& motion, Duration step, const tracks::OccupancyMap& map,
                                       const tracks::DistanceField& distance) {
+  const double circle_m = circle_about(chassis, motion);
+  if (distance.lower_bound_m(motion.from.position(), circle_m + 1e-3) > circle_m) return std::nullopt;
   const Sweep sweep = grid_sweep(chassis, motion, map);
   const Box middle = sweep.box(0.5);
   // Farther from the middle pose than this no point of the chassis gets.
@@ -299,6 +308,9 @@ std::optional<Touch> first_car_touch(const BodyRectangle& chassis, const Motion&
 }
 
 std::optional<Touch> first_exit(const BodyRectangle& chassis, const Motion& motion, Duration step, const tracks::OccupancyMap& map) {
+  const double circle = circle_about(chassis, motion) / map.resolution_m();
+  const Vec2 from = map.to_grid(motion.from.position());
+  if (from.x > circle && from.y > circle && from.x < map.width() - circle && from.y < map.height() - circle) return std::nullopt;
   const Sweep sweep = grid_sweep(chassis, motion, map);
   const double total = norm(sweep.shift) + sweep.swing();
   const auto u = advance(1.0, least_step(map.resolution_m() * total), [&](double at) {

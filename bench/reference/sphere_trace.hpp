@@ -9,7 +9,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "tracks/distance_field.hpp"
+#include "bench/reference/distance_transform.hpp"
+#include "core/math.hpp"
 #include "tracks/map.hpp"
 
 namespace pitwall::bench {
@@ -18,12 +19,8 @@ class SphereTracer {
  public:
   static constexpr int kHeadings = 2000;
 
-  explicit SphereTracer(const tracks::OccupancyMap& map) : map_(map), width_(map.width()), height_(map.height()) {
-    const tracks::DistanceField field(map);
-    field_.reserve(map.blocked_cells().size());
-    for (int j = 0; j < height_; ++j) {
-      for (int i = 0; i < width_; ++i) field_.push_back(static_cast<float>(field.centre_distance_m(i, j) / map.resolution_m()));
-    }
+  explicit SphereTracer(const tracks::OccupancyMap& map)
+      : map_(map), width_(map.width()), height_(map.height()), field_(distance_transform(map)) {
     for (int k = 0; k < kHeadings; ++k) {
       const math::SinCos heading = math::sincos(2.0 * math::kPi * k / kHeadings);
       x_.push_back(static_cast<float>(heading.cos));
