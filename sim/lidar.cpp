@@ -18,6 +18,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSpanSlack_rad = 1e-6;
 // The middle of a chassis turns about its base_link within a step, which bends its way by less than this.
 constexpr double kBend_m = 1e-3;
+// An angle below 30 degrees is at most this times its sine: a few beams more than need be are looked at, for want of an arcsine.
+constexpr double kAsinBound = 1.0472;
 // Of a turn, with room for one more knot than the caster's limit asks for.
 constexpr double kMostPieces = tracks::Sweep::kMaxKnots - 2;
 
@@ -75,12 +77,17 @@ Lidar::Lidar(std::shared_ptr<const tracks::RayCaster> rays, const LidarSettings&
     : rays_(std::move(rays)),
       settings_(settings),
       T_base_lidar_(true_mount(T_base_lidar, settings, seed, car_name)),
-      fan_(-0.5 * settings.fov_rad, 0.5 * settings.fov_rad, static_cast<int>(settings.beams)),
+      fan_(std::make_shared<const tracks::BeamFan>(-0.5 * settings.fov_rad, 0.5 * settings.fov_rad, static_cast<int>(settings.beams))),
       errors_(settings, seed, car_name),
       true_ranges_(static_cast<std::size_t>(settings.beams), kInfinity),
-      ranges_(true_ranges_),
-      walls_(true_ranges_) {
+      things_(settings.sweep ? true_ranges_ : std::vector<double>{}) {
   knots_.reserve(tracks::Sweep::kMaxKnots);
+}
+
+bool Lidar::share_fan(const Lidar& other) {
+  if (fan_->directions != other.fan_->directions) return false;
+  fan_ = other.fan_;
+  return true;
 }
 
 LaserScan Lidar::blank() const {
@@ -105,11 +112,12 @@ void Lidar::reset() {
 
 void Lidar::measure(std::uint64_t sample, const Pose2& T_map_base, std::span<const SeenCar> others, LaserScan& scan, std::size_t self) {
   const Pose2 T_map_sensor = T_map_base * T_base_lidar_;
-  rays_->cast_fan(T_map_sensor, fan_, settings_.range_max_m, ranges_);
+  rays_->cast_fan(T_map_sensor, *fan_, settings_.range_max_m, true_ranges_);
+  const Vec2 axis = unit_vector(T_map_sensor.yaw);
   for (std::size_t k = 0; k < others.size(); ++k) {
-    if (k != self) see(others[k], T_map_sensor);
+    if (k != self) see(others[k], T_map_sensor, axis);
   }
-  finish(sample, scan);
+  errors_.spoil(sample, true_ranges_, scan.ranges);
 }
 
 void Lidar::begin_sweep(std::uint64_t sample, LaserScan& scan) {
@@ -118,7 +126,7 @@ void Lidar::begin_sweep(std::uint64_t sample, LaserScan& scan) {
   began_ = scan.stamp;
   sample_ = sample;
   knots_.clear();
-  std::fill(ranges_.begin(), ranges_.end(), kInfinity);
+  std::fill(things_.begin(), things_.end(), kInfinity);
 }
 
 void Lidar::sweep(Time from, Duration step, const Motion& base, std::span<const SeenMotion> others, std::size_t self) {
@@ -130,13 +138,13 @@ void Lidar::sweep(Time from, Duration step, const Motion& base, std::span<const 
   piece.sensor = {base.from * T_base_lidar_, base.to * T_base_lidar_};
   piece.way_m = distance(piece.sensor.from.position(), piece.sensor.to.position());
   const double turn = std::abs(wrap_angle(piece.sensor.to.yaw - piece.sensor.from.yaw));
-  const double from_rad = fan_.angle_min_rad + fan_.angle_increment_rad * piece.first_beam - turn;
-  const double to_rad = std::min(-fan_.angle_min_rad, fan_.angle_min_rad + fan_.angle_increment_rad * piece.last_beam) + turn;
+  const double from_rad = fan_->angle_min_rad + fan_->angle_increment_rad * piece.first_beam - turn;
+  const double to_rad = std::min(-fan_->angle_min_rad, fan_->angle_min_rad + fan_->angle_increment_rad * piece.last_beam) + turn;
   piece.right = unit_vector(piece.sensor.from.yaw + from_rad);
   piece.left = unit_vector(piece.sensor.from.yaw + to_rad);
   piece.narrow = to_rad - from_rad < 3.0;
   // Steps much shorter than a turn are taken together: the way between is straight to within micrometres.
-  const double last = static_cast<double>(ranges_.size() - 1);
+  const double last = static_cast<double>(things_.size() - 1);
   if (knots_.empty() || piece.first_beam >= knots_.back().beam + last / kMostPieces)
     knots_.push_back({piece.first_beam, piece.sensor.from});
   for (std::size_t k = 0; k < others.size(); ++k) {
@@ -144,21 +152,21 @@ void Lidar::sweep(Time from, Duration step, const Motion& base, std::span<const 
   }
   if (piece.last_beam < last) return;
   knots_.push_back({piece.last_beam, piece.sensor.to});
-  rays_->cast_sweep(knots_, fan_, settings_.range_max_m, walls_);
-  for (std::size_t i = 0; i < ranges_.size(); ++i) ranges_[i] = std::min(ranges_[i], walls_[i]);
-  finish(sample_, *scan_);
+  rays_->cast_sweep(knots_, *fan_, settings_.range_max_m, true_ranges_);
+  for (std::size_t i = 0; i < true_ranges_.size(); ++i) true_ranges_[i] = std::min(true_ranges_[i], things_[i]);
+  errors_.spoil(sample_, true_ranges_, scan_->ranges);
   scan_ = nullptr;
 }
 
 // The beams from low_rad to high_rad, in the sensor's frame and up to a turn away, as far as they are among first ... last.
 template <class Range>
-void Lidar::see_between(double low_rad, double high_rad, double first, double last, const Range& range) {
+void Lidar::see_between(double low_rad, double high_rad, double first, double last, std::span<double> ranges, const Range& range) {
   for (const double turn : {-2.0 * math::kPi, 0.0, 2.0 * math::kPi}) {
-    const double from = std::max(first, std::ceil((low_rad + turn - fan_.angle_min_rad) / fan_.angle_increment_rad));
-    const double to = std::min(last, std::floor((high_rad + turn - fan_.angle_min_rad) / fan_.angle_increment_rad));
+    const double from = std::max(first, std::ceil((low_rad + turn - fan_->angle_min_rad) / fan_->angle_increment_rad));
+    const double to = std::min(last, std::floor((high_rad + turn - fan_->angle_min_rad) / fan_->angle_increment_rad));
     if (from > to) continue;
     const auto end = static_cast<std::size_t>(to) + 1;
-    for (auto i = static_cast<std::size_t>(from); i < end; ++i) ranges_[i] = std::min(ranges_[i], range(i));
+    for (auto i = static_cast<std::size_t>(from); i < end; ++i) ranges[i] = std::min(ranges[i], range(i));
   }
 }
 
@@ -171,73 +179,72 @@ void Lidar::see_moving(const SeenMotion& other, const Piece& piece) {
   if (dot(start, start) > farthest * farthest) return;
   if (piece.narrow && (cross(piece.right, start) < -reach || cross(start, piece.left) < -reach)) return;
   const Circle body = circle_about(other.chassis);
-  const Vec2 from = other.motion.from * body.middle - piece.sensor.from.position();
-  const Vec2 to = other.motion.to * body.middle - piece.sensor.to.position();
-  const double turn =
-      std::abs(wrap_angle(piece.sensor.to.yaw - piece.sensor.from.yaw)) + std::abs(wrap_angle(other.motion.to.yaw - other.motion.from.yaw));
+  // From beam to beam both turn by as much: a rotation, which needs its sine and cosine only once.
+  const double sensor_turn = wrap_angle(piece.sensor.to.yaw - piece.sensor.from.yaw);
+  const double other_turn = wrap_angle(other.motion.to.yaw - other.motion.from.yaw);
+  const Vec2 middle = turned(unit_vector(other.motion.from.yaw), body.middle);
+  const Vec2 from = start + middle;
+  const Vec2 to = other.motion.to.position() + middle - piece.sensor.to.position();
+  const double turn = std::abs(sensor_turn) + std::abs(other_turn);
   const double way = norm(to - from);
-  const double radius = body.radius_m + kBend_m + 0.5 * turn * norm(body.middle);
+  const double radius = body.radius_m + kBend_m + turn * norm(body.middle);
   const double away = std::sqrt(std::min(dot(from, from), dot(to, to))) - 0.5 * way;
   if (away - radius > settings_.range_max_m) return;
   double low = -math::kPi;
   double high = math::kPi;
-  if (away > radius) {
-    const double half = math::atan2(radius, std::sqrt(away * away - radius * radius));
+  if (const double sine = radius / away, change = cross(from, to) / (away * away); sine > 0.0 && sine < 0.5 && std::abs(change) < 0.5) {
     const double bearing = wrap_angle(math::atan2(from.y, from.x) - piece.sensor.from.yaw);
-    const double change = math::atan2(cross(from, to), dot(from, to));
-    low = bearing + std::min(0.0, change) - half - turn;
-    high = bearing + std::max(0.0, change) + half + turn;
+    low = bearing + kAsinBound * (std::min(0.0, change) - sine) - turn;
+    high = bearing + kAsinBound * (std::max(0.0, change) + sine) + turn;
   }
   const double beams = piece.last_beam - piece.first_beam;
-  const double last = std::min(piece.last_beam, static_cast<double>(ranges_.size() - 1));
-  // From beam to beam both turn by as much: a rotation, which needs its sine and cosine only once.
-  const double sensor_turn = wrap_angle(piece.sensor.to.yaw - piece.sensor.from.yaw);
-  const double other_turn = wrap_angle(other.motion.to.yaw - other.motion.from.yaw);
-  std::size_t next = ranges_.size();
+  const double last = std::min(piece.last_beam, static_cast<double>(things_.size() - 1));
+  std::size_t next = things_.size();
   Vec2 sensor_axis;
   Vec2 other_axis;
-  const Vec2 sensor_step = unit_vector(sensor_turn / beams);
-  const Vec2 other_step = unit_vector(other_turn / beams);
-  see_between(low, high, std::ceil(piece.first_beam), last, [&](std::size_t i) {
+  Vec2 sensor_step;
+  Vec2 other_step;
+  see_between(low, high, std::ceil(piece.first_beam), last, things_, [&](std::size_t i) {
     const double u = (static_cast<double>(i) - piece.first_beam) / beams;
-    sensor_axis = i == next ? turned(sensor_step, sensor_axis) : unit_vector(piece.sensor.from.yaw + u * sensor_turn);
-    other_axis = i == next ? turned(other_step, other_axis) : unit_vector(other.motion.from.yaw + u * other_turn);
+    if (i == next) {
+      sensor_axis = turned(sensor_step, sensor_axis);
+      other_axis = turned(other_step, other_axis);
+    } else {
+      sensor_axis = unit_vector(piece.sensor.from.yaw + u * sensor_turn);
+      other_axis = unit_vector(other.motion.from.yaw + u * other_turn);
+      sensor_step = unit_vector(sensor_turn / beams);
+      other_step = unit_vector(other_turn / beams);
+    }
     next = i + 1;
     const Vec2 sensor = piece.sensor.from.position() + u * (piece.sensor.to.position() - piece.sensor.from.position());
     const Vec2 base = other.motion.from.position() + u * (other.motion.to.position() - other.motion.from.position());
-    return ray_to_rectangle(sensor - base, turned(sensor_axis, fan_.directions[i]), other_axis, other.chassis);
+    return ray_to_rectangle(sensor - base, turned(sensor_axis, fan_->directions[i]), other_axis, other.chassis);
   });
 }
 
-void Lidar::see(const SeenCar& car, const Pose2& T_map_sensor) {
+void Lidar::see(const SeenCar& car, const Pose2& T_map_sensor, Vec2 axis) {
   const Vec2 start = car.T_map_base.position() - T_map_sensor.position();
   const double farthest = settings_.range_max_m + reach_of(car.chassis);
   if (dot(start, start) > farthest * farthest) return;
   const Circle body = circle_about(car.chassis);
-  const Vec2 to = car.T_map_base * body.middle - T_map_sensor.position();
+  const Vec2 ahead = unit_vector(car.T_map_base.yaw);
+  const Vec2 to = start + turned(ahead, body.middle);
   const double away = norm(to);
   if (away - body.radius_m > settings_.range_max_m) return;
   double low = -math::kPi;
   double high = math::kPi;
-  if (away > body.radius_m) {
+  if (const double sine = body.radius_m / away; sine < 0.5) {
     const double bearing = wrap_angle(math::atan2(to.y, to.x) - T_map_sensor.yaw);
-    const double half = math::atan2(body.radius_m, std::sqrt(away * away - body.radius_m * body.radius_m)) + kSpanSlack_rad;
+    const double half = kAsinBound * sine + kSpanSlack_rad;
     low = bearing - half;
     high = bearing + half;
   }
-  const Vec2 axis = unit_vector(T_map_sensor.yaw);
-  const Vec2 ahead = unit_vector(car.T_map_base.yaw);
   const double nearest = away - body.radius_m;
-  see_between(low, high, 0.0, static_cast<double>(ranges_.size() - 1), [&](std::size_t i) {
+  see_between(low, high, 0.0, static_cast<double>(true_ranges_.size() - 1), true_ranges_, [&](std::size_t i) {
     // Behind a wall.
-    if (ranges_[i] <= nearest) return kInfinity;
-    return ray_to_rectangle(-start, turned(axis, fan_.directions[i]), ahead, car.chassis);
+    if (true_ranges_[i] <= nearest) return kInfinity;
+    return ray_to_rectangle(-start, turned(axis, fan_->directions[i]), ahead, car.chassis);
   });
-}
-
-void Lidar::finish(std::uint64_t sample, LaserScan& scan) {
-  std::swap(true_ranges_, ranges_);
-  errors_.spoil(sample, true_ranges_, scan.ranges);
 }
 
 }  // namespace pitwall::sim

@@ -68,6 +68,8 @@ class SimCar {
   [[nodiscard]] const CarSetup& setup() const { return setup_; }
   [[nodiscard]] const BodyRectangle& chassis() const { return chassis_; }
   [[nodiscard]] const Lidar& lidar() const { return lidar_; }
+  /// Lidar::share_fan() of both scanners.
+  bool share_beams(const SimCar& other) { return lidar_.share_fan(other.lidar_); }
   [[nodiscard]] plant::Plant& plant() { return plant_; }
   [[nodiscard]] const plant::Plant& plant() const { return plant_; }
   [[nodiscard]] CarState& state() { return state_; }

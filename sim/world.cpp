@@ -39,7 +39,11 @@ class World::Impl {
     const double friction = settings_.surface_friction > 0.0 ? settings_.surface_friction : setup.parameters.surface_friction;
     auto plant = plant::Plant::make(setup.parameters, setup.plant, friction);
     if (!plant) return Error{setup.name + ": " + plant.error().message};
-    cars_.push_back(std::make_unique<SimCar>(std::move(setup), std::move(*plant), place_, settings_, friction));
+    auto car = std::make_unique<SimCar>(std::move(setup), std::move(*plant), place_, settings_, friction);
+    for (const auto& before : cars_) {
+      if (car->share_beams(*before)) break;
+    }
+    cars_.push_back(std::move(car));
     return {};
   }
 
