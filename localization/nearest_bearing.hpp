@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nearest of points that lie in the order of their bearings, as those of a scan do: no tree is built. From a start, usually the answer of
-// the round before, both directions are searched until the bearing alone puts every further point farther away than the best: a point seen
-// at the angle d from the query is at least |query| sin d away (|query| beyond a right angle).
+// The nearest of points that lie in the order of their bearings, as those of a scan do: no tree is built. From a start, usually the answer
+// of the round before, both directions are searched until the bearing alone puts every further point farther away than the best: a point
+// seen at the angle d from the query is at least |query| sin d away (|query| beyond a right angle).
 #pragma once
 
 #include <cstddef>

@@ -184,8 +184,8 @@ void ScanMatcher::search_points(ScanMatch& result) {
     double sum_dot = 0.0;
     double sum_cross = 0.0;
     for (std::size_t i = 0; i < points.size(); ++i) {
-      const Vec2 p = Vec2{turn.cos * points.at[i].x - turn.sin * points.at[i].y, turn.sin * points.at[i].x + turn.cos * points.at[i].y} +
-                     T.position();
+      const Vec2 p =
+          Vec2{turn.cos * points.at[i].x - turn.sin * points.at[i].y, turn.sin * points.at[i].x + turn.cos * points.at[i].y} + T.position();
       const NearestPoint found = search.nearest(p, nearest_[i], cutoff * cutoff);
       nearest_[i] = found.index;
       if (!found.any) continue;
@@ -228,6 +228,9 @@ void ScanMatcher::conclude(ScanMatch& result) {
   const Directions d = directions_of(sum, noise_m2);
   result.covariance = {};
   result.unobservable = 0;
+  // What one more step would change is an error too: nothing where the search has settled on lines.
+  const Vector3 missed = step_of(sum, d, result.T_first_second, result.T_first_second);
+  add_square(result.covariance, 1.0, missed);
   for (std::size_t k = 0; k < 3; ++k) {
     Vector3 v = column(d.scaled.vectors, k);
     v.v[2] /= kRadian_m;
@@ -251,7 +254,8 @@ ScanMatch ScanMatcher::match(const LaserScan& first, const LaserScan& second, co
   result.T_first_second = guess_first_second;
   const bool moves = result.dt_s > 0.0;
   Twist velocity = moves ? velocity_of(guess_first_second, result.dt_s) : Twist{};
-  const double half_sweep_s = parameters_.deskew && moves ? 0.5 * (begin - first.stamp).seconds() + 0.5 * (end - second.stamp).seconds() : 0.0;
+  const double half_sweep_s =
+      parameters_.deskew && moves ? 0.5 * (begin - first.stamp).seconds() + 0.5 * (end - second.stamp).seconds() : 0.0;
   const bool by_lines = parameters_.metric == MatchMetric::kLine;
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
     read(first, second, parameters_.deskew ? velocity : Twist{});

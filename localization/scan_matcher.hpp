@@ -41,7 +41,7 @@ struct ScanMatcherParameters {
   double pair_distance_factor = 0.85;  ///< per round
   double pair_distance_least_m = 0.15;
   double robust_scale_m = 0.05;  ///< residual at which a pair counts half
-  double settled_m = 1e-5;       ///< a step below this, and below as many rad, ends the search
+  double settled_m = 5e-5;       ///< a step below this, and below as many rad, ends the search
   double max_sigma_m = 0.01;     ///< directions less certain than this are unobservable
   double max_range_m = 30.0;
   double half_window_m = 0.2;
@@ -62,21 +62,21 @@ inline constexpr double kUnobserved = 10.0;
 
 struct ScanMatch {
   MatchStatus status = MatchStatus::kTooFewPoints;
-  Time middle;              ///< between the middles of both sweeps: what the velocity is timed to
-  double dt_s = 0.0;        ///< from middle to middle of the sweeps
-  Pose2 T_first_second;     ///< of the sensor, between the middles of its sweeps
-  Twist velocity;           ///< of the sensor; 0 where dt_s is
-  Matrix3 covariance;       ///< of x, y, yaw of T_first_second; m^2, m rad, rad^2; positive definite
+  Time middle;           ///< between the middles of both sweeps: what the velocity is timed to
+  double dt_s = 0.0;     ///< from middle to middle of the sweeps
+  Pose2 T_first_second;  ///< of the sensor, between the middles of its sweeps
+  Twist velocity;        ///< of the sensor; 0 where dt_s is
+  Matrix3 covariance;    ///< of x, y, yaw of T_first_second; m^2, m rad, rad^2; positive definite
   /// Standard deviations in m along the columns of `directions` (x, y in m, yaw in rad; first frame), the worst first; kUnobserved where
   /// the walls say nothing.
   std::array<double, 3> sigma_m{kUnobserved, kUnobserved, kUnobserved};
   Matrix3 directions = identity<3>();
   /// Eigenvalues of A - F in 1/m^2 over s^2, of the same columns.
   std::array<double, 3> information{};
-  int unobservable = 3;         ///< how many of the columns keep to the guess
-  bool degenerate = true;       ///< any of them
+  int unobservable = 3;    ///< how many of the columns keep to the guess
+  bool degenerate = true;  ///< any of them
   std::size_t pairs = 0;
-  double pair_share = 0.0;      ///< pairs over points (pieces) of the second scan
+  double pair_share = 0.0;         ///< pairs over points (pieces) of the second scan
   double median_distance_m = 0.0;  ///< of the pairs: residual along the normal, or between points
   int rounds = 0;
   bool settled = false;
@@ -107,7 +107,7 @@ class ScanMatcher {
   };
   // What the information matrix says about the directions.
   struct Directions {
-    Eigen3 scaled;  // of A, with yaw in m
+    Eigen3 scaled;                 // of A, with yaw in m
     std::array<double, 3> left{};  // of the eigenvalues when the false information is taken off
     std::array<double, 3> sigma_m{};
     std::array<bool, 3> observable{};

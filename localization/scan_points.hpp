@@ -19,8 +19,8 @@ namespace pitwall::localization {
 /// Points in beam order, in metres in the frame that the sensor has in the middle of its sweep.
 struct PointList {
   std::vector<Vec2> at;
-  std::vector<Vec2> bearing;         ///< unit vectors from the sensor
-  std::vector<std::uint32_t> beam;   ///< number of the beam
+  std::vector<Vec2> bearing;        ///< unit vectors from the sensor
+  std::vector<std::uint32_t> beam;  ///< number of the beam
   [[nodiscard]] std::size_t size() const { return at.size(); }
   void clear();
   void reserve(std::size_t count);
@@ -37,9 +37,9 @@ struct WallPiece {
 
 /// What is left of a scan.
 struct ScanPointsSettings {
-  double max_range_m = 30.0;   ///< farther beams are left out
-  double half_window_m = 0.2;  ///< points within this of a point make its piece of wall
-  double max_scatter_m = 0.03; ///< pieces whose points stray farther are left out
+  double max_range_m = 30.0;    ///< farther beams are left out
+  double half_window_m = 0.2;   ///< points within this of a point make its piece of wall
+  double max_scatter_m = 0.03;  ///< pieces whose points stray farther are left out
 };
 
 /// The points and pieces of one scan. Buffers grow to the largest scan seen, and no more.

@@ -114,7 +114,8 @@ inline LaserScan scan(const Scene& scene, const Scanner& scanner, const Pose2& T
     const double late_s = (static_cast<double>(i) - 0.5 * steps) * static_cast<double>(scan.time_increment);
     const Pose2 T = T_map_sensor * travelled(velocity, late_s);
     beams[i].origin = T.position();
-    beams[i].direction = unit_vector(T.yaw + static_cast<double>(scan.angle_min) + static_cast<double>(i) * static_cast<double>(scan.angle_increment));
+    beams[i].direction =
+        unit_vector(T.yaw + static_cast<double>(scan.angle_min) + static_cast<double>(i) * static_cast<double>(scan.angle_increment));
   }
   // Beams that can meet a panel lie between the bearings of its ends, give or take what the sensor moves meanwhile.
   const double margin = scanner.sweep_s > 0.0 ? 0.3 : 0.01;
