@@ -81,6 +81,7 @@ void ScanMatcher::read(const LaserScan& first, const LaserScan& second, const Tw
 
 // First candidate of each point: the beam of the first scan that points the same way.
 void ScanMatcher::seed(const PointList& second, const PointList& first, const Pose2& guess) {
+  nearest_.reserve(second_.beams());
   nearest_.resize(second.size());
   std::size_t k = 0;
   for (std::size_t i = 0; i < second.size(); ++i) {
@@ -94,6 +95,7 @@ void ScanMatcher::seed(const PointList& second, const PointList& first, const Po
 
 ScanMatcher::Evaluation ScanMatcher::evaluate(const Pose2& T, double cutoff_m) {
   Evaluation sum;
+  distances_.reserve(second_.beams());
   distances_.clear();
   const math::SinCos turn = math::sincos(T.yaw);
   const double scale2 = parameters_.robust_scale_m * parameters_.robust_scale_m;

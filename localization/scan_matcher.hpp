@@ -58,7 +58,7 @@ enum class MatchStatus : std::uint8_t {
 };
 
 /// Standard deviation, in m and rad, that stands for "not measured".
-inline constexpr double kUnobserved = 10.0;
+inline constexpr double kUnobserved = 1.0;
 
 struct ScanMatch {
   MatchStatus status = MatchStatus::kTooFewPoints;

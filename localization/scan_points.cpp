@@ -152,6 +152,7 @@ void ScanPoints::read(const LaserScan& scan, const Twist& velocity, const ScanPo
   place(scan, velocity, settings.max_range_m);
   centres_.clear();
   pieces_.clear();
+  sums_.reserve(table_.size() + 1);
   sums_.resize(points_.size() + 1);
   for (std::size_t i = 0; i < points_.size(); ++i) {
     const Vec2 p = points_.at[i];

@@ -54,6 +54,8 @@ class ScanPoints {
   /// Centres of the pieces, in the order of their points.
   [[nodiscard]] const PointList& centres() const { return centres_; }
   [[nodiscard]] std::span<const WallPiece> pieces() const { return pieces_; }
+  /// How many beams the scan has, with or without a measurement.
+  [[nodiscard]] std::size_t beams() const { return table_.size(); }
   /// Rad from beam to beam; 0 where the geometry is unusable.
   [[nodiscard]] double increment_rad() const { return increment_rad_; }
   [[nodiscard]] double first_bearing_rad() const { return angle_min_rad_; }

@@ -136,7 +136,7 @@ std::optional<MotionSample> ScanTrack::add(const LaserScan& scan, const std::opt
   Twist guess;
   if (parameters_.guess == FirstGuess::kConstantVelocity) {
     const bool fresh = last_ && (scan.stamp - last_->stamp).seconds() <= 2.0 * parameters_.max_pair_s;
-    guess = expected ? *expected : fresh ? last_->velocity : Twist{};
+    guess = expected && is_finite(*expected) ? *expected : fresh ? last_->velocity : Twist{};
   }
   const ScanMatch match = matcher_.match(older, scan, travelled(at_frame(guess, T_base_sensor_), dt_s));
   MotionSample sample = sample_of(match);

@@ -20,14 +20,15 @@ struct Twist {
 constexpr Twist operator*(double k, Twist t) { return {k * t.x_mps, k * t.y_mps, k * t.yaw_radps}; }
 constexpr Twist operator+(Twist a, Twist b) { return {a.x_mps + b.x_mps, a.y_mps + b.y_mps, a.yaw_radps + b.yaw_radps}; }
 
+inline bool is_finite(Twist t) { return std::isfinite(t.x_mps) && std::isfinite(t.y_mps) && std::isfinite(t.yaw_radps); }
+
 /// T_start_end of `dt_s` seconds of that velocity; yaw wrapped.
 Pose2 travelled(Twist velocity, double dt_s);
 
 /// The constant velocity that drives T_start_end in `dt_s` seconds, turning by less than half a turn. dt_s is not 0.
 Twist velocity_of(const Pose2& T_start_end, double dt_s);
 
-/// The velocity of a point fixed to the body, in axes turned against those of the body: `velocity` is that of the frame a, the result that
-/// of frame b with its place in a given by T_ab. Also T_b_start_end from a's, by conjugation of the poses.
+/// The velocity of a frame b, in its axes, that is fixed to a body at T_ab from the frame a, whose velocity is given.
 Twist at_frame(Twist velocity_a, const Pose2& T_ab);
 
 }  // namespace pitwall::localization
