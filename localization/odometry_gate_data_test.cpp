@@ -4,12 +4,13 @@
 
 #include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "core/messages.hpp"
-#include "localization/odometry_gate.hpp"
+#include "localization/odometry_guard.hpp"
 #include "tests/support/test_data.hpp"
 
 using namespace pitwall;
@@ -66,8 +67,7 @@ std::vector<Stamped> read_poses(const std::filesystem::path& path) {
 TEST_CASE("ten recorded excursions: each is replaced, by the step of the wheels that the recording has") {
   const auto folder = test_data("runs/mote");
   if (!folder) return;
-  OdometryGateParameters parameters;
-  parameters.envelope = MotionEnvelope::differential(0.218, 0.22);
+  const OdometryGateParameters parameters = OdometryGateParameters::for_differential(0.218, 0.22);
   const auto rows = read_rows(*folder / "icp_excursions_golden.csv");
   REQUIRE(rows.size() == 10);
   for (const Row& row : rows) {
@@ -96,7 +96,7 @@ TEST_CASE("ten recorded excursions: each is replaced, by the step of the wheels 
   }
 }
 
-TEST_CASE("a particle filter that jumps on a 1:10 car: gated it keeps to the bound and to the way of the wheels") {
+TEST_CASE("a particle filter that jumps on a 1:10 car: gated it keeps to the bound, and to the way of the wheels where nothing slips") {
   const auto folder = test_data("runs/frictionmaps/DS1");
   if (!folder) return;
   const auto wheels = read_poses(*folder / "odomData.csv");
@@ -104,30 +104,51 @@ TEST_CASE("a particle filter that jumps on a 1:10 car: gated it keeps to the bou
   double fastest = 0.0;
   for (const Row& row : read_rows(*folder / "odomData.csv")) fastest = std::max(fastest, number(row, "vx"));
   CHECK(fastest == doctest::Approx(4.859).epsilon(1e-3));
+  // Neither servo nor floor of this car is known: speed is what it is judged by.
   OdometryGateParameters parameters;
-  parameters.envelope = {fastest, 7.0, 0.0, 0.0};
-  OdometryGate gate(parameters);
-  std::size_t w = 0;
-  double raw = 0.0, gated = 0.0, rolled = 0.0, fwd_raw = 0.0, fwd = 0.0, fwd_wheels = 0.0;
+  parameters.envelope = {fastest, 10.0, 0.0, 0.0};
+  parameters.catch_up_s = 1.0;
+  const SlipMonitorParameters thresholds = SlipMonitorParameters::for_speed(fastest);
+  OdometryGuard guard(parameters, thresholds);
+  // Measures the way of the gated pose as the guard's monitor does that of the raw one.
+  SlipMonitor gated(thresholds);
+  double top_raw = 0.0;
   double top = 0.0;
+  double way_raw = 0.0;
+  double way = 0.0;
+  double way_wheels = 0.0;
+  std::size_t windows = 0;
+  std::size_t compared = 0;
+  std::size_t w = 0;
+  Time next = filter.front().t + from_seconds(1.0);
   for (std::size_t i = 0; i < filter.size(); ++i) {
-    while (w < wheels.size() && (w == 0 || wheels[w - 1].t < filter[i].t)) {
-      gate.add_wheels(wheels[w].t, wheels[w].pose);
-      ++w;
+    for (; w < wheels.size() && (w == 0 || wheels[w - 1].t < filter[i].t); ++w) {
+      guard.add_wheels(wheels[w].t, wheels[w].pose);
+      gated.add_wheels(wheels[w].t, wheels[w].pose);
     }
-    const GatedPose out = gate.add_pose(filter[i].t, filter[i].pose);
-    raw += norm(out.step_raw.position());
-    gated += norm(out.step_taken.position());
-    fwd_raw += out.step_raw.x;
-    fwd += out.step_taken.x;
-    top = std::max(top, std::hypot(out.velocity.x_mps, out.velocity.y_mps));
+    const GatedPose out = guard.add_pose(filter[i].t, filter[i].pose);
+    gated.add_scan_pose(filter[i].t, out.T_odom_base);
+    if (i > 0) top_raw = std::max(top_raw, norm(out.step_raw.position()) / (filter[i].t - filter[i - 1].t).seconds());
+    top = std::max(top, norm({out.velocity.x_mps, out.velocity.y_mps}));
+    if (filter[i].t < next) continue;
+    next = next + from_seconds(1.0);
+    ++windows;
+    const SlipResidual raw = guard.monitor().residual(filter[i].t);
+    if (classify(thresholds, raw, std::nullopt) != SlipState::kOk) continue;
+    ++compared;
+    way_raw += raw.scan_mps;
+    way += gated.residual(filter[i].t).scan_mps;
+    way_wheels += raw.wheel_mps;
   }
-  for (std::size_t i = 1; i < wheels.size(); ++i) {
-    rolled += distance(wheels[i].pose.position(), wheels[i - 1].pose.position());
-    fwd_wheels += increment(wheels[i - 1].pose, wheels[i].pose).x;
-  }
-  MESSAGE("raw " << raw << " gated " << gated << " wheels " << rolled << " fwd raw " << fwd_raw << " gated " << fwd << " wheels "
-                 << fwd_wheels << " top " << top);
-  for (int v = 0; v < 8; ++v) MESSAGE(to_string(static_cast<GateVerdict>(v)) << " " << gate.counts().verdicts[static_cast<std::size_t>(v)]);
-  CHECK(top <= fastest * 1.15 + 1e-9);
+  const GateCounts& counts = guard.gate().counts();
+  MESSAGE("fastest step " << top_raw << " -> " << top << " m/s, " << counts.replaced() << " of " << counts.poses << " replaced; way in "
+                          << compared << " of " << windows << " windows: wheels " << way_wheels << ", raw " << way_raw << ", gated " << way
+                          << " m");
+  CHECK(top_raw > 25.0);
+  CHECK(counts.of(GateVerdict::kTooFast) == 171);
+  CHECK(counts.without_wheels <= 4);
+  CHECK(top <= 1.15 * fastest * (1.0 + 1e-12));
+  CHECK(compared >= 35);
+  CHECK(way == doctest::Approx(way_wheels).epsilon(0.05));
+  CHECK(way_raw > 1.05 * way_wheels);
 }
