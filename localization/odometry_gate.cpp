@@ -69,7 +69,6 @@ OdometryGateParameters OdometryGateParameters::for_car(const CarParameters& car,
   const double six = 6.0 * std::sqrt(2.0);
   p.slack_m = std::min(1.0, six * car.pose_noise_xy_m);
   p.slack_rad = std::min(1.0, six * car.pose_noise_yaw_rad);
-  p.catch_up_s = 1.0;
   return p;
 }
 
