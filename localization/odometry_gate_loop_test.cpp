@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/files.hpp"
@@ -41,7 +42,6 @@ class GateOnTheCar : public RunObserver {
     expected_ = Twist{o.speed_mps, 0.0, o.yaw_rate_radps};
     by_scans.add_wheels(o.stamp, pose);
     by_localiser.add_wheels(o.stamp, pose);
-    wheels.push_back({o.stamp, pose});
     settle();
   }
   void arrived(std::size_t car, const Source<LaserScan>& scan) override {
@@ -77,12 +77,12 @@ class GateOnTheCar : public RunObserver {
       const GatedPose out = by_scans.add_pose(scans_waiting_.front().stamp, scans_waiting_.front().pose);
       jumps += scans_waiting_.front().jumped ? 1 : 0;
       way_gated += norm(out.step_taken.position());
-      changed = changed || !(out.T_odom_base == scans_waiting_.front().pose);
+      scans_changed = scans_changed || !(out.T_odom_base == scans_waiting_.front().pose);
       gated.push_back({out.stamp, out.T_odom_base});
     }
     for (; !poses_waiting_.empty() && by_localiser.wheels_cover(poses_waiting_.front().stamp); poses_waiting_.pop_front()) {
       const GatedPose out = by_localiser.add_pose(poses_waiting_.front().stamp, poses_waiting_.front().pose);
-      changed = changed || !(out.T_odom_base == poses_waiting_.front().pose);
+      poses_changed = poses_changed || !(out.T_odom_base == poses_waiting_.front().pose);
     }
   }
 
@@ -98,9 +98,9 @@ class GateOnTheCar : public RunObserver {
   OdometryGate by_localiser;
   PoseTrack truth;
   std::vector<Stamped> gated;
-  std::vector<Stamped> wheels;
   double way_gated = 0.0;
-  bool changed = false;  ///< an output differed from its input by a bit
+  bool scans_changed = false;  ///< an output differed from its input by a bit
+  bool poses_changed = false;
   int jumps = 0;
 
  private:
@@ -114,9 +114,10 @@ double way_of(const PoseTrack& truth, Time from, Time to) {
   return way;
 }
 
-std::vector<scenarios::ResolvedRun> all_runs() {
+std::vector<scenarios::ResolvedRun> runs_of(const std::string& suite) {
   scenarios::ValidationOptions options;
   options.data = data_folder();
+  options.scenario = suite;
   options.quick = true;
   options.timeout_s = 12.0;
   const auto runs = scenarios::resolve(options);
@@ -145,32 +146,34 @@ std::unique_ptr<GateOnTheCar> watch(const scenarios::ResolvedRun& run, double ju
 }  // namespace
 
 TEST_CASE("in every built-in scenario the gate replaces nothing and changes no bit, so that whoever drives by it drives the same") {
-  for (const scenarios::ResolvedRun& run : all_runs()) {
-    CAPTURE(run.scenario.id);
-    const auto gate = watch(run, 0.0);
-    const GateCounts& s = gate->by_scans.counts();
-    const GateCounts& p = gate->by_localiser.counts();
-    MESSAGE(run.scenario.id << " scans " << s.poses << " replaced " << s.replaced() << " fast " << s.of(GateVerdict::kTooFast) << " sharp "
-                            << s.of(GateVerdict::kTooSharp) << " long " << s.of(GateVerdict::kTooLong) << " poses " << p.poses
-                            << " replaced " << p.replaced() << " fast " << p.of(GateVerdict::kTooFast) << " sharp "
-                            << p.of(GateVerdict::kTooSharp) << " long " << p.of(GateVerdict::kTooLong) << " way " << gate->way_gated
-                            << " truth " << way_of(gate->truth, gate->gated.front().stamp, gate->gated.back().stamp));
-    CHECK(s.poses > 300);
-    CHECK(s.replaced() == 0);
-    CHECK(p.replaced() == 0);
-    CHECK_FALSE(gate->changed);
+  for (const std::string suite : {"all", "measured_car", "faults"}) {
+    for (const scenarios::ResolvedRun& run : runs_of(suite)) {
+      CAPTURE(run.scenario.id);
+      const auto gate = watch(run, 0.0);
+      CHECK(gate->by_scans.counts().of(GateVerdict::kAccepted) > 300);
+      CHECK(gate->by_scans.counts().replaced() == 0);
+      CHECK_FALSE(gate->scans_changed);
+      // The pose of a localiser that jumps by design is another matter.
+      if (suite != "all") continue;
+      CHECK(gate->by_localiser.counts().of(GateVerdict::kAccepted) > 300);
+      CHECK(gate->by_localiser.counts().replaced() == 0);
+      CHECK_FALSE(gate->poses_changed);
+      const double truth = way_of(gate->truth, gate->gated.front().stamp, gate->gated.back().stamp);
+      CHECK(gate->way_gated == doctest::Approx(truth).epsilon(0.02));
+    }
   }
 }
 
-TEST_CASE("with jumps every 0.7 s the gated way stays within 5 % of the true one") {
-  for (const scenarios::ResolvedRun& run : all_runs()) {
+TEST_CASE("with jumps of half a metre and more every 0.7 s the gated way stays within 5 % of the true one") {
+  for (const scenarios::ResolvedRun& run : runs_of("all")) {
     CAPTURE(run.scenario.id);
     const auto gate = watch(run, 0.7);
     const double truth = way_of(gate->truth, gate->gated.front().stamp, gate->gated.back().stamp);
-    MESSAGE(run.scenario.id << " way " << gate->way_gated << " truth " << truth << " jumps " << gate->jumps << " replaced "
-                            << gate->by_scans.counts().replaced());
+    MESSAGE(run.scenario.id << ": " << gate->jumps << " jumps, " << gate->by_scans.counts().replaced() << " replaced, way "
+                            << gate->way_gated << " of " << truth << " m");
     CHECK(gate->jumps > 10);
     CHECK(gate->by_scans.counts().replaced() == gate->jumps);
-    CHECK(gate->way_gated == doctest::Approx(truth).epsilon(0.05));
+    CHECK(gate->by_scans.counts().absorbed_m > 0.3 * gate->jumps);
+    CHECK(gate->way_gated == doctest::Approx(truth).epsilon(0.02));
   }
 }
