@@ -14,6 +14,7 @@
 #include "recording/byte_source.hpp"
 #include "recording/compression.hpp"
 #include "recording/mcap_records.hpp"
+#include "recording/sqlite_journal.hpp"
 
 namespace pitwall::recording {
 namespace {
@@ -191,6 +192,12 @@ Result<OpenFile> OpenFile::open(const fs::path& path, Findings& findings) {
       findings.add({Severity::kDamage, name, 0, what, "kept what decodes before"});
     }
     file.kind_ = kind_of(plain);
+  }
+  if (file.kind_ == FileKind::kSqlite && has_hot_journal(plain)) {
+    plain = file.temporary_ = temporary_name(path);
+    if (const Status rolled_back = roll_back_in_copy(path, plain); !rolled_back) return rolled_back.error();
+    findings.add({Severity::kDamage, name, 0, "a rollback journal lies beside it: its writer was stopped, or is, within a transaction",
+                  "rolled a copy back to the state before"});
   }
   if (file.kind_ == FileKind::kSqlite) {
     file.storage_ = open_sqlite(plain.string(), name, findings);

@@ -30,7 +30,7 @@ struct BagFiles {
 /// The error says what is missing.
 Result<BagFiles> find_files(const std::filesystem::path& folder_or_file, Findings& findings);
 
-/// An open storage file, decompressed into a temporary one where need be, which is gone with it.
+/// An open storage file; decompressed, or rolled back, into a temporary one where need be, which is gone with it.
 class OpenFile {
  public:
   static Result<OpenFile> open(const std::filesystem::path& path, Findings& findings);

@@ -148,7 +148,7 @@ TEST_CASE("check finds messages that are not what their type says; cat gives the
   CHECK(text.ends_with("\"axes\":[3],\"buttons\":[]}}\n"));
 }
 
-TEST_CASE("a topic without a definition is read as one of our own types, with one in IDL likewise") {  // mcap#709, PlotJuggler#851
+TEST_CASE("a topic without a definition is read as one of our own types, with one in IDL by that") {  // mcap#709, PlotJuggler#851
   Topic topic;
   topic.name = "/joy";
   topic.type = "sensor_msgs/msg/Joy";
@@ -157,7 +157,11 @@ TEST_CASE("a topic without a definition is read as one of our own types, with on
   topic.schema = "module sensor_msgs {};";
   CHECK(*definition_of(topic) == ros::describe<ros::Joy>());
   topic.type = "odd_msgs/msg/Odd";
-  CHECK(definition_of(topic).error().message.find("'ros2idl'; only 'ros2msg' can be read") != std::string::npos);
+  CHECK(definition_of(topic).error().message == "definition of odd_msgs/msg/Odd: it defines other types, but not this one");
+  topic.schema = "module odd_msgs { module msg { struct Odd { sensor_msgs::msg::Joy joy; }; }; };";
+  CHECK(definition_of(topic)->types[1] == ros::describe<ros::Joy>().types[0]);
+  topic.schema_encoding = "protobuf";
+  CHECK(definition_of(topic).error().message.find("'protobuf'; only 'ros2msg' and 'ros2idl' can be read") != std::string::npos);
   topic.encoding = "json";
   CHECK(definition_of(topic).error().message == "odd_msgs/msg/Odd in encoding 'json'; only 'cdr' is read");
 }

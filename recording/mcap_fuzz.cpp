@@ -17,13 +17,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::uint64_t count = 0;
   std::int64_t last = INT64_MIN;
   bool in_order = true;
+  Buffer copy;
   while (const BagMessage* message = storage->next()) {
     PITWALL_CHECK(message->topic < storage->topics().size());
     in_order = in_order && message->log_time.ns >= last;
     last = message->log_time.ns;
-    std::uint64_t sum = 0;
-    for (const std::uint8_t byte : message->data) sum += byte;
-    PITWALL_CHECK(sum <= 255 * message->data.size());
+    copy.assign(message->data.begin(), message->data.end());  // reads every byte
     ++count;
   }
   PITWALL_CHECK(in_order || findings.damaged(), count);

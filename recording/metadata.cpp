@@ -135,10 +135,13 @@ std::string default_profile(bool latched) {
          "  lifespan:" + endless + "  liveliness: 1\n  liveliness_lease_duration:" + endless + "  avoid_ros_namespace_conventions: false\n";
 }
 
-/// Letters, digits, '_', '-' and '.': what needs no quotes.
+/// What needs no quotes: letters, digits, '_', '-' and '.', but not what begins as YAML's own signs do ("-", "---", "...") or is its null.
 bool is_plain(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.'; });
+  if (text == "null" || text == "Null" || text == "NULL") return false;
+  const auto alphanumeric = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  const auto inside = [&](char c) { return alphanumeric(c) || c == '_' || c == '-' || c == '.'; };
+  const std::string_view unsigned_text = text.substr(text.starts_with('-') ? 1 : 0);
+  return !unsigned_text.empty() && (alphanumeric(unsigned_text[0]) || text[0] == '_') && std::all_of(text.begin(), text.end(), inside);
 }
 
 /// The lines of one profile; nothing where it is not of the form that rmw gives it.

@@ -26,6 +26,24 @@ constexpr std::array<std::string_view, 12> kEncapsulations = {"CDR big endian",
                                                               "PL_CDR2 big endian",
                                                               "PL_CDR2 little endian"};
 
+void append_utf8(std::uint32_t code, std::string& out) {
+  const auto add = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
+  const auto rest = [&](unsigned shift) { add(0x80U | ((code >> shift) & 0x3FU)); };
+  if (code < 0x80) return add(code);
+  if (code < 0x800) {
+    add(0xC0U | code >> 6U);
+    return rest(0);
+  }
+  if (code < 0x10000) {
+    add(0xE0U | code >> 12U);
+  } else {
+    add(0xF0U | code >> 18U);
+    rest(12);
+  }
+  rest(6);
+  rest(0);
+}
+
 }  // namespace
 
 CdrReader::CdrReader(std::string_view message) {
@@ -68,6 +86,32 @@ std::string_view CdrReader::text() {
   }
   at_ += length;
   return bytes.substr(0, length - 1);
+}
+
+std::string CdrReader::wide_text(WideLayout layout) {
+  constexpr std::uint32_t kReplacement = 0xFFFD;
+  constexpr std::uint32_t kMost = 0x10FFFF;
+  const bool words = layout == WideLayout::kWords;
+  const std::size_t bytes = count(words ? sizeof(std::uint32_t) : 1);
+  if (!words && bytes % 2 != 0) fail("a wide string of " + std::to_string(bytes) + " bytes");
+  const std::size_t units = words ? bytes : bytes / 2;
+  std::string text;
+  std::uint32_t high = 0;  // the first half of a pair
+  for (std::size_t i = 0; i < units && ok(); ++i) {
+    const std::uint32_t unit = words ? number<std::uint32_t>() : number<std::uint16_t>();
+    if (unit > kMost) fail("a wide character of " + std::to_string(unit));
+    const bool low = unit >= 0xDC00 && unit < 0xE000;
+    if (high != 0 && low) {
+      append_utf8(0x10000 + ((high - 0xD800) << 10U) + (unit - 0xDC00), text);
+      high = 0;
+      continue;
+    }
+    if (high != 0) append_utf8(kReplacement, text);
+    high = unit >= 0xD800 && unit < 0xDC00 ? unit : 0;
+    if (high == 0) append_utf8(low ? kReplacement : unit, text);
+  }
+  if (high != 0) append_utf8(kReplacement, text);
+  return text;
 }
 
 std::size_t CdrReader::count(std::size_t element_size) {

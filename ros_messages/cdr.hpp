@@ -30,6 +30,12 @@ T byte_swapped(T value) {
   return value;
 }
 
+/// The two ways in which middlewares write a wstring; neither ends in NUL.
+enum class WideLayout : std::uint8_t {
+  kWords,  ///< a count of units, then each in 32 bits (Fast DDS; Cyclone DDS up to Foxy)
+  kUtf16   ///< a count of bytes, then units of 16 bits (Cyclone DDS later; DDS-XTypes 1.2)
+};
+
 /// Reads values in order. After the first error everything reads as zero or empty and ok() stays false.
 class CdrReader {
  public:
@@ -59,6 +65,8 @@ class CdrReader {
   bool boolean() { return number<std::uint8_t>() != 0; }
   /// The bytes of a string, without its NUL, inside the message. A length of 0 (written by some) is an empty string.
   std::string_view text();
+  /// A wide string as UTF-8; half a surrogate pair becomes U+FFFD.
+  std::string wide_text(WideLayout layout);
   /// Elements of a sequence, of at least `element_size` bytes each: never more than can still be there.
   std::size_t count(std::size_t element_size);
 

@@ -135,7 +135,7 @@ Status same_type(const Definition& ours, std::string_view type, std::string_view
   if (full_type_name(type) != ours.root().name) return Error{"recorded as " + std::string(type) + ", wanted " + ours.root().name};
   const std::string our_hash = type_hash(ours);
   if (hash == our_hash) return {};
-  if (schema.empty() || encoding != "ros2msg") {
+  if (schema.empty() || (encoding != "ros2msg" && encoding != "ros2idl")) {
     if (!usable_hash(hash)) return {};
     return Error{std::string(type) + " has the type hash " + std::string(hash) + ", ours is " + our_hash};
   }

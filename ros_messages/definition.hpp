@@ -32,7 +32,7 @@ enum class Kind : std::uint8_t {
   kByte,
   kChar,  ///< an unsigned byte on the wire
   kString,
-  kWString,  ///< middlewares disagree on its bytes: described, never decoded
+  kWString,
   kMessage
 };
 
@@ -79,9 +79,9 @@ struct Definition {
 /// "sensor_msgs/LaserScan" and "sensor_msgs/msg/LaserScan" to the latter; anything else as it is.
 std::string full_type_name(std::string_view name);
 
-/// Reads the text that a recording holds for `type` (`encoding` is its schema encoding: only "ros2msg" can be read,
-/// others are an error that says so). Comments, constants, defaults, arrays, bounded strings and sequences. A dependency that the
-/// text lacks is taken from our own types (known_types.hpp) where it is one of them. For a service event
+/// Reads the text that a recording holds for `type`; `encoding` is its schema encoding: "ros2msg", or "ros2idl" (of which constants and
+/// defaults are not kept), others are an error that says so. Comments, constants, defaults, arrays, bounded strings and sequences. A
+/// dependency that the text lacks is taken from our own types (known_types.hpp) where it is one of them. For a service event
 /// ("pkg/srv/Name_Event") the text is that of the service. Errors name the line.
 Result<Definition> parse_definition(std::string_view type, std::string_view text, std::string_view encoding = "ros2msg");
 

@@ -10,29 +10,12 @@
 #include <vector>
 
 #include "core/text.hpp"
-#include "ros_messages/definition.hpp"
+#include "ros_messages/definition_sections.hpp"
 #include "ros_messages/known_types.hpp"
 
 namespace pitwall::ros_messages {
 
-namespace {
-
-constexpr int kMaxDepth = 64;                    // of types in types
-constexpr std::int64_t kMaxLength = 2147483647;  // of arrays and bounds
-
-/// A field before its type is looked up.
-struct RawField {
-  Field field;
-  std::string message;  ///< the type's name as written, of kMessage
-  int line = 0;
-};
-
-struct Section {
-  std::vector<RawField> fields;
-  std::vector<Constant> constants;
-};
-
-using Sections = std::map<std::string, Section>;
+namespace detail {
 
 bool is_identifier(std::string_view text) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
@@ -44,6 +27,31 @@ bool is_type_name(std::string_view text) {
   const std::vector<std::string_view> pieces = split(text, '/');
   return pieces.size() <= 3 && std::all_of(pieces.begin(), pieces.end(), is_identifier);
 }
+
+Result<std::uint64_t> parse_length(std::string_view text) {
+  constexpr std::int64_t kMaxLength = 2147483647;
+  const auto value = parse_int(text);
+  if (!value || *value < 1 || *value > kMaxLength) return Error{"'" + std::string(text) + "' is not a length (1 to 2147483647)"};
+  return static_cast<std::uint64_t>(*value);
+}
+
+Error at_line(std::string_view type, int line, const std::string& what) {
+  return Error{"definition of " + std::string(type) + ", line " + std::to_string(line) + ": " + what};
+}
+
+}  // namespace detail
+
+namespace {
+
+using detail::at_line;
+using detail::is_identifier;
+using detail::is_type_name;
+using detail::parse_length;
+using detail::RawField;
+using detail::Section;
+using detail::Sections;
+
+constexpr int kMaxDepth = 64;  // of types in types
 
 /// The line without its comment: '#' starts one, except inside quotes that are closed again.
 std::string_view without_comment(std::string_view line) {
@@ -60,12 +68,6 @@ std::string_view without_comment(std::string_view line) {
 }
 
 bool is_delimiter(std::string_view line) { return line.size() >= 3 && line.find_first_not_of('=') == std::string_view::npos; }
-
-Result<std::uint64_t> parse_length(std::string_view text) {
-  const auto value = parse_int(text);
-  if (!value || *value < 1 || *value > kMaxLength) return Error{"'" + std::string(text) + "' is not a length (1 to 2147483647)"};
-  return static_cast<std::uint64_t>(*value);
-}
 
 std::optional<Kind> kind_of(std::string_view name) {
   for (int i = 0; i < static_cast<int>(Kind::kMessage); ++i) {
@@ -133,14 +135,23 @@ Status parse_line(std::string_view line, int number, Section& section) {
   return {};
 }
 
-Error at_line(std::string_view type, int line, const std::string& what) {
-  return Error{"definition of " + std::string(type) + ", line " + std::to_string(line) + ": " + what};
+bool is_service_event(const std::string& root) { return root.find("/srv/") != std::string::npos && root.ends_with("_Event"); }
+
+/// The event of a service whose request and response are there.
+void add_event(const std::string& root, Sections& sections) {
+  const std::string service = root.substr(0, root.size() - 6);
+  const FieldType one_message{Kind::kMessage, Shape::kSingle, 0, 0, 0};
+  const FieldType at_most_one{Kind::kMessage, Shape::kBoundedSequence, 1, 0, 0};
+  sections.emplace(root, Section{{{{"info", one_message, ""}, "service_msgs/ServiceEventInfo", 0},
+                                  {{"request", at_most_one, ""}, service + "_Request", 0},
+                                  {{"response", at_most_one, ""}, service + "_Response", 0}},
+                                 {}});
 }
 
 /// Adds the sections of a text to those that are there already (which win). A service text ("---") gives request, response, event.
 Status add_sections(const std::string& root, std::string_view text, Sections& sections) {
   std::string name = root;
-  const bool service = root.find("/srv/") != std::string::npos && root.ends_with("_Event");
+  const bool service = is_service_event(root);
   const std::string service_name = service ? root.substr(0, root.size() - 6) : "";
   Section section;
   const auto finish = [&] { sections.emplace(name, std::exchange(section, {})); };
@@ -172,13 +183,7 @@ Status add_sections(const std::string& root, std::string_view text, Sections& se
     }
   }
   if (!header) finish();
-  if (!halves) return {};
-  const FieldType one_message{Kind::kMessage, Shape::kSingle, 0, 0, 0};
-  const FieldType at_most_one{Kind::kMessage, Shape::kBoundedSequence, 1, 0, 0};
-  sections.emplace(root, Section{{{{"info", one_message, ""}, "service_msgs/ServiceEventInfo", 0},
-                                  {{"request", at_most_one, ""}, service_name + "_Request", 0},
-                                  {{"response", at_most_one, ""}, service_name + "_Response", 0}},
-                                 {}});
+  if (halves) add_event(root, sections);
   return {};
 }
 
@@ -224,13 +229,18 @@ Result<int> depth_of(const Definition& definition, std::size_t index, std::vecto
 }  // namespace
 
 Result<Definition> parse_definition(std::string_view type, std::string_view text, std::string_view encoding) {
-  if (encoding != "ros2msg") {
-    return Error{"definition of " + std::string(type) + " is written in '" + std::string(encoding) + "'; only 'ros2msg' can be read"};
+  const bool idl = encoding == "ros2idl";
+  if (!idl && encoding != "ros2msg") {
+    return Error{"definition of " + std::string(type) + " is written in '" + std::string(encoding) +
+                 "'; only 'ros2msg' and 'ros2idl' can be read"};
   }
   if (!is_type_name(type)) return Error{"'" + std::string(type) + "' is not the name of a type (package/msg/Type)"};
   const std::string root = full_type_name(type);
   Sections sections;
-  if (const Status read = add_sections(root, text, sections); !read) return read.error();
+  const Status read = idl ? detail::add_idl_sections(root, text, sections) : add_sections(root, text, sections);
+  if (!read) return read.error();
+  if (idl && is_service_event(root)) add_event(root, sections);
+  if (sections.count(root) == 0) return Error{"definition of " + std::string(type) + ": it defines other types, but not this one"};
   Definition definition;
   std::map<std::string, std::size_t> index_of;
   const auto add = [&](const std::string& name) {

@@ -98,8 +98,8 @@ TEST_CASE("what is no definition is refused with type, line and word") {
   CHECK(refusal("int32[] X=3").find("constant 'X' must be a number or a string") != std::string::npos);
   CHECK(refusal("int32 x\n" + kLine + "\nint8 y\n").find("expected 'MSG: package/Type', found 'int8 y'") != std::string::npos);
   CHECK(refusal("int32 x", "a b").find("not the name of a type") != std::string::npos);
-  CHECK(parse_definition("a/msg/B", "struct B {};", "ros2idl").error().message ==
-        "definition of a/msg/B is written in 'ros2idl'; only 'ros2msg' can be read");
+  CHECK(parse_definition("a/msg/B", "{}", "jsonschema").error().message ==
+        "definition of a/msg/B is written in 'jsonschema'; only 'ros2msg' and 'ros2idl' can be read");
 }
 
 TEST_CASE("a type that holds itself, or types nested without end, are refused") {
@@ -157,8 +157,8 @@ TEST_CASE("a recorded type is ours by name and hash, else by its fields, else by
   CHECK_FALSE(same_type(ours, "sensor_msgs/msg/Joy", other, "").ok());
   CHECK(same_type(ours, "sensor_msgs/msg/Joy", other, text).ok());  // rosbags' hash of a char is not that of ROS 2
   CHECK_FALSE(same_type(ours, "sensor_msgs/msg/Joy", other, older).ok());
-  CHECK_FALSE(same_type(ours, "sensor_msgs/msg/Joy", other, "module x {};", "ros2idl").ok());
-  CHECK(same_type(ours, "sensor_msgs/msg/Joy", "", "module x {};", "ros2idl").ok());
+  CHECK_FALSE(same_type(ours, "sensor_msgs/msg/Joy", other, "{}", "jsonschema").ok());
+  CHECK(same_type(ours, "sensor_msgs/msg/Joy", "", "{}", "jsonschema").ok());
 }
 
 }  // namespace pitwall::ros_messages

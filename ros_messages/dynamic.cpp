@@ -9,30 +9,19 @@
 
 #include "ros_messages/cdr.hpp"
 #include "ros_messages/convert.hpp"
+#include "ros_messages/message_sinks.hpp"
 
 namespace pitwall::ros_messages {
 
 namespace {
 
-constexpr std::uint64_t kMostExpanded = 64;
-constexpr std::size_t kMostColumns = 4096;
+using detail::CsvSink;
+using detail::expands;
+using detail::JsonSink;
+using detail::NoSink;
+using detail::Sink;
 
-/// Where the values of a message go, in order.
-class Sink {
- public:
-  Sink() = default;
-  Sink(const Sink&) = delete;
-  Sink& operator=(const Sink&) = delete;
-  virtual ~Sink() = default;
-  virtual void begin_message() = 0;
-  virtual void field(const std::string& name) = 0;
-  virtual void end_message() = 0;
-  virtual void begin_list(const FieldType& type) = 0;
-  virtual void end_list() = 0;
-  /// A number or boolean, as JSON spells it.
-  virtual void plain(std::string_view text) = 0;
-  virtual void text(std::string_view text) = 0;
-};
+constexpr std::size_t kMostColumns = 4096;
 
 template <class Number>
 void put(Sink& sink, Number value) {
@@ -47,8 +36,8 @@ void put(Sink& sink, Number value) {
 /// Reads a message by its definition and hands its values to a sink.
 class Walker {
  public:
-  Walker(const Definition& definition, std::string_view message, Sink& sink)
-      : definition_(definition), reader_(message), sink_(sink), least_(definition.types.size(), 0) {
+  Walker(const Definition& definition, std::string_view message, Sink& sink, WideLayout wide)
+      : definition_(definition), reader_(message), sink_(sink), wide_(wide), least_(definition.types.size(), 0) {
     for (std::size_t i = 0; i < least_.size(); ++i) (void)least_size_of_type(i);
   }
 
@@ -57,6 +46,7 @@ class Walker {
     if (Status status = reader_.finish(); !status) return Error{definition_.root().name + ": " + status.error().message};
     return {};
   }
+  [[nodiscard]] std::size_t left() const { return reader_.left(); }
 
  private:
   void message(std::size_t type) {
@@ -125,10 +115,18 @@ class Walker {
         return sink_.text(text);
       }
       case Kind::kWString:
-        return reader_.fail("a wstring, whose bytes differ between middlewares,");
+        return wide_text(type);
       case Kind::kMessage:
         return message(type.type);
     }
+  }
+
+  void wide_text(const FieldType& type) {
+    const std::string text = reader_.wide_text(wide_);
+    // The bound counts 16-bit units; each makes at most three bytes.
+    if (type.string_limit > 0 && text.size() > 3 * type.string_limit)
+      return reader_.fail("a wstring longer than " + std::to_string(type.string_limit));
+    sink_.text(text);
   }
 
   template <class Number>
@@ -156,140 +154,25 @@ class Walker {
   const Definition& definition_;
   CdrReader reader_;
   Sink& sink_;
+  WideLayout wide_;
   std::vector<std::size_t> least_;  ///< bytes that each type has at least; 0 until it is known
 };
 
-/// Bytes of the UTF-8 character at the front (RFC 3629), or 0.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xC2 && first < 0xE0 ? 2 : first >= 0xE0 && first < 0xF0 ? 3 : first >= 0xF0 && first < 0xF5 ? 4 : 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) return 0;
-  }
-  const bool overlong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
-  const bool outside = (first == 0xED && byte(1) >= 0xA0) || (first == 0xF4 && byte(1) >= 0x90);
-  return overlong || outside ? 0 : length;
+/// How the message holds its wide strings: as the reading does that succeeds, of two that do the one that leaves less behind.
+WideLayout wide_layout(const Definition& definition, std::string_view message) {
+  const auto is_wide = [](const Field& field) { return field.type.kind == Kind::kWString; };
+  const auto has_wide = [&](const MessageType& type) { return std::any_of(type.fields.begin(), type.fields.end(), is_wide); };
+  if (std::none_of(definition.types.begin(), definition.types.end(), has_wide)) return WideLayout::kWords;
+  const auto left = [&](WideLayout layout) {
+    NoSink nowhere;
+    Walker walker(definition, message, nowhere, layout);
+    return walker.run().ok() ? walker.left() : std::numeric_limits<std::size_t>::max();
+  };
+  return left(WideLayout::kUtf16) < left(WideLayout::kWords) ? WideLayout::kUtf16 : WideLayout::kWords;
 }
-
-void append_json_string(std::string_view text, std::string& out) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  out += '"';
-  while (!text.empty()) {
-    const char c = text[0];
-    const std::size_t length = utf8_length(text);
-    if (c == '"' || c == '\\') {
-      (out += '\\') += c;
-    } else if (c == '\n' || c == '\t' || c == '\r') {
-      (out += '\\') += c == '\n' ? 'n' : c == '\t' ? 't' : 'r';
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      ((out += "\\u00") += kHex[static_cast<unsigned char>(c) >> 4U]) += kHex[static_cast<unsigned char>(c) & 15U];
-    } else if (length == 0) {
-      out += "\xef\xbf\xbd";
-    } else {
-      out += text.substr(0, length);
-    }
-    text.remove_prefix(std::max(std::size_t{1}, length));
-  }
-  out += '"';
-}
-
-class JsonSink final : public Sink {
- public:
-  explicit JsonSink(std::string& out) : out_(out) {}
-  void begin_message() override { open('{'); }
-  void field(const std::string& name) override {
-    comma();
-    ((out_ += '"') += name) += "\":";
-    first_ = true;
-  }
-  void end_message() override { close('}'); }
-  void begin_list(const FieldType& /*type*/) override { open('['); }
-  void end_list() override { close(']'); }
-  void plain(std::string_view text) override {
-    comma();
-    out_ += text;
-  }
-  void text(std::string_view text) override {
-    comma();
-    append_json_string(text, out_);
-  }
-  /// For the next text, after `out` was emptied.
-  void restart() { first_ = true; }
-
- private:
-  void comma() {
-    if (!first_) out_ += ',';
-    first_ = false;
-  }
-  void open(char bracket) {
-    comma();
-    out_ += bracket;
-    first_ = true;
-  }
-  void close(char bracket) {
-    out_ += bracket;
-    first_ = false;
-  }
-  std::string& out_;
-  bool first_ = true;  ///< nothing stands before the next value
-};
-
-/// Whether each element has its own columns.
-bool expands(const FieldType& type) { return type.shape == Shape::kArray && type.length <= kMostExpanded; }
-
-/// One row. A list without columns of its own goes through a JsonSink into one cell.
-class CsvSink final : public Sink {
- public:
-  explicit CsvSink(std::string& out) : out_(out) {}
-  void begin_message() override {
-    if (inside_ > 0) json_.begin_message();
-  }
-  void field(const std::string& name) override {
-    if (inside_ > 0) json_.field(name);
-  }
-  void end_message() override {
-    if (inside_ > 0) json_.end_message();
-  }
-  void begin_list(const FieldType& type) override {
-    if (inside_ == 0 && expands(type)) {
-      ++expanded_;
-      return;
-    }
-    ++inside_;
-    json_.begin_list(type);
-  }
-  void end_list() override {
-    if (inside_ == 0) {
-      --expanded_;
-      return;
-    }
-    json_.end_list();
-    if (--inside_ > 0) return;
-    cell(csv_cell(list_));
-    list_.clear();
-    json_.restart();
-  }
-  void plain(std::string_view text) override { inside_ > 0 ? json_.plain(text) : cell(text); }
-  void text(std::string_view text) override { inside_ > 0 ? json_.text(text) : cell(csv_cell(text)); }
-
- private:
-  void cell(std::string_view text) {
-    if (!first_) out_ += ',';
-    first_ = false;
-    out_ += text;
-  }
-  std::string& out_;
-  std::string list_;
-  JsonSink json_{list_};
-  int inside_ = 0;    ///< lists, the outermost of which becomes a cell
-  int expanded_ = 0;  ///< lists with columns of their own
-  bool first_ = true;
-};
 
 Status walk(const Definition& definition, std::string_view message, Sink& sink, std::string& out, std::size_t keep) {
-  Status status = Walker(definition, message, sink).run();
+  Status status = Walker(definition, message, sink, wide_layout(definition, message)).run();
   if (!status) out.resize(keep);
   return status;
 }
@@ -325,19 +208,6 @@ class Columns {
 };
 
 }  // namespace
-
-std::string json_string(std::string_view text) {
-  std::string out;
-  append_json_string(text, out);
-  return out;
-}
-
-std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
 
 Status append_json(const Definition& definition, std::string_view message, std::string& out) {
   JsonSink sink(out);
