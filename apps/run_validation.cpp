@@ -283,6 +283,10 @@ int run_published_laps(const Arguments& arguments) {
   const scenarios::ValidationOptions& options = arguments.options;
   scenarios::F1tenthLaw law;
   law.name = options.steering_law;
+  law.line.choice = options.raceline.value_or(scenarios::LineChoice::kShipped);
+  if (law.name.empty() && law.line.choice != scenarios::LineChoice::kShipped)
+    return apps::bad_input(
+        Error{"scenario f1tenth_laps: --raceline is for a --steering-law; the benchmark's planners have lines of their own"});
   for (const std::string& parameter : options.law_parameters) {
     if (const Status set = set_by_path(law.parameters, parameter); !set) return apps::bad_input(set.error());
   }

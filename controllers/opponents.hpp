@@ -24,7 +24,7 @@ namespace pitwall::controllers {
 struct DetectionParameters {
   std::int64_t beam_step = 4;
   double margin_m = 0.3;           ///< a beam is unexplained when it ends this much before the mapped wall
-  double wall_clearance_m = 0.08;  ///< and farther than this, and its share per range, from any mapped wall
+  double wall_clearance_m = 0.14;  ///< and farther than this, and its share per range, from any mapped wall: how far a pose is off
   double wall_clearance_per_m = 0.012;
   double max_range_m = 8.0;
   double cluster_jump_m = 0.3;

@@ -80,11 +80,28 @@ TEST_CASE("the edge of a mapped wall seen from a wrong pose is no opponent, a bo
     }
     return scan;
   };
-  for (const double x : {3.0, 5.0, 7.0, 9.0}) {
+  const auto clusters = [&](double x, double off_m, double off_rad, double sign) {
     const Pose2 truth{x, -1.0, 0.0};
-    for (const double sign : {-1.0, 1.0}) {
-      const Pose2 believed{x + 0.02 * sign, -1.0 - 0.02 * sign, 0.0105 * sign};
-      CHECK(detector.detect(scan_from(truth), believed, believed).empty());
+    const Pose2 believed{x + off_m * sign, -1.0 - off_m * sign, off_rad * sign};
+    return detector.detect(scan_from(truth), believed, believed).size();
+  };
+  for (const double sign : {-1.0, 1.0}) {
+    for (const double x : {3.0, 5.0, 7.0, 9.0}) CHECK(clusters(x, 0.02, 0.0105, sign) == 0);
+    // A localiser that has just stepped.
+    for (const double x : {3.0, 5.0, 7.0, 9.0, 12.0}) CHECK(clusters(x, 0.12, 0.0105, sign) == 0);
+  }
+}
+
+TEST_CASE("a car a hand's breadth from the wall is still seen, from a pose that is off") {
+  Bench b;
+  const Pose2 ego{10.0, 0.0, 0.0};
+  const double beside = 1.1 - 0.5 * b.car.body_width_m - 0.10;
+  for (const double ahead : {1.5, 3.0, 5.0}) {
+    for (const double side : {-1.0, 1.0}) {
+      const auto clusters = b.detect(ego, {toy::centred_at(b.car, 10.0 + ahead, side * beside)}, {10.02, 0.02, 0.005});
+      CAPTURE(ahead);
+      REQUIRE(clusters.size() == 1);
+      CHECK(clusters[0].width_m > 0.15);
     }
   }
 }
