@@ -18,6 +18,7 @@ constexpr double kGyroFilter_s = 0.03;    // of its derivative
 constexpr double kWheelsFresh_s = 0.2;
 constexpr double kStandingVelocity = 1e-4;  // variances
 constexpr double kStandingTurn = 4e-6;
+constexpr double kStandingAccel = 4e-4;
 constexpr double kContradiction = 9.0;  // of the wheels, chi-square of one number
 constexpr int kAgreeing = 5;            // samples in a row after which wheels are believed again
 constexpr int kMostRefused = 3;
@@ -33,34 +34,6 @@ bool all_finite(const std::array<double, 3>& a) { return std::isfinite(a[0]) && 
 
 }  // namespace
 
-void VehicleStateParameters::fields(FieldVisitor& f) {
-  f.number("imu_x_m", imu_x_m, {"m", -2, 2, "IMU ahead of base_link"});
-  f.number("imu_y_m", imu_y_m, {"m", -2, 2, "to its left"});
-  f.number("accel_noise", accel_noise, {"m/s^1.5", 1e-3, 100, "of the prediction of velocity"});
-  f.number("yaw_accel_noise", yaw_accel_noise, {"rad/s^1.5", 1e-3, 100, "of the prediction of yaw rate"});
-  f.number("bias_walk", bias_walk, {"rad/s^1.5", 0, 1, "of the gyro's bias"});
-  f.number("scale_walk", scale_walk, {"1/s^0.5", 0, 1, "of the gyro's scale"});
-  f.number("place_noise", place_noise, {"m/s^0.5", 0, 1, "of the prediction of place"});
-  f.number("yaw_noise", yaw_noise, {"rad/s^0.5", 0, 1, "of the prediction of yaw"});
-  f.number("gyro_sigma_radps", gyro_sigma_radps, {"rad/s", 1e-5, 1, "gyro"});
-  f.number("wheel_sigma_mps", wheel_sigma_mps, {"m/s", 1e-4, 10, "wheels that roll"});
-  f.number("no_slide_sigma_mps", no_slide_sigma_mps, {"m/s", 1e-4, 10, "sideways without load"});
-  f.number("velocity_sigma_mps", velocity_sigma_mps, {"m/s", 1e-4, 10, "external velocity"});
-  f.number("heading_sigma_rad", heading_sigma_rad, {"rad", 1e-4, 1, "external heading"});
-  f.number("yaw_rate_sigma_radps", yaw_rate_sigma_radps, {"rad/s", 1e-4, 1, "external yaw rate"});
-  f.number("place_sigma_m", place_sigma_m, {"m", 1e-4, 10, "external pose"});
-  f.number("bias_radps", bias_radps, {"rad/s", -0.5, 0.5, "of the gyro at the start"});
-  f.number("bias_sigma_radps", bias_sigma_radps, {"rad/s", 0, 0.5, "how well that is known"});
-  f.number("scale_sigma", scale_sigma, {"", 0, 0.2, "of the gyro at the start"});
-  f.number("slip_change_mps", slip_change_mps, {"m/s", 0.01, 10, "change of the wheels' speed that is slip"});
-  f.number("slip_window_s", slip_window_s, {"s", 0.02, 2, "within this time"});
-  f.number("slip_longest_s", slip_longest_s, {"s", 0.1, 60, "after which wheels are believed again"});
-  f.number("no_slide_mps2", no_slide_mps2, {"m/s^2", 0, 20, "sideways load below which the rear axle does not slide"});
-  f.number("no_slide_from_mps", no_slide_from_mps, {"m/s", 0, 10, "above this speed"});
-  f.number("history_s", history_s, {"s", 0.1, 10, "how late a measurement may be"});
-  f.nested("standstill", standstill);
-}
-
 VehicleStateEstimator::VehicleStateEstimator(const VehicleStateParameters& parameters)
     : parameters_(parameters), standstill_(parameters.standstill), history_(4096) {
   const Status status = check_fields("vehicle_state", parameters);
@@ -69,13 +42,14 @@ VehicleStateEstimator::VehicleStateEstimator(const VehicleStateParameters& param
   x_(kBias, 0) = parameters.bias_radps;
   p_(kBias, kBias) = square(parameters.bias_sigma_radps);
   p_(kScale, kScale) = square(parameters.scale_sigma);
+  p_(kAx, kAx) = p_(kAy, kAy) = square(parameters.accel_bias_sigma_mps2);
 }
 
 void VehicleStateEstimator::reset() {
   VehicleStateEstimator fresh(parameters_);
-  for (const std::size_t i : {std::size_t{kBias}, std::size_t{kScale}}) {
+  for (std::size_t i = kBias; i < kStates; ++i) {
     fresh.x_(i, 0) = x_(i, 0);
-    for (const std::size_t k : {std::size_t{kBias}, std::size_t{kScale}}) fresh.p_(i, k) = p_(i, k);
+    for (std::size_t k = kBias; k < kStates; ++k) fresh.p_(i, k) = p_(i, k);
   }
   *this = std::move(fresh);
 }
@@ -99,7 +73,7 @@ void VehicleStateEstimator::advance(Time stamp) {
   const double dt = (stamp - now_).seconds();
   if (!(dt > 0.0)) return;
   const bool felt = imu_stamp_ && (stamp - *imu_stamp_).seconds() <= kImuHeld_s;
-  const Vec2 a = felt ? accel_ : Vec2{};
+  const Vec2 a = felt ? accel_ - Vec2{x_(kAx, 0), x_(kAy, 0)} : Vec2{};
   const auto [s, c] = math::sincos(x_(kYaw, 0));
   const double vx = x_(kVx, 0);
   const double vy = x_(kVy, 0);
@@ -117,12 +91,13 @@ void VehicleStateEstimator::advance(Time stamp) {
     f(kVx, kR) = dt * vy;
     f(kVy, kVx) = -dt * r;
     f(kVy, kR) = -dt * vx;
+    f(kVx, kAx) = f(kVy, kAy) = -dt;
   }
   p_ = sandwich(f, p_);
   const double accel_noise = felt ? parameters_.accel_noise : kBlindAccel_mps2;
-  const std::array<double, kStates> noise{
-      parameters_.place_noise,     parameters_.place_noise, parameters_.yaw_noise, accel_noise, accel_noise,
-      parameters_.yaw_accel_noise, parameters_.bias_walk,   parameters_.scale_walk};
+  const VehicleStateParameters& q = parameters_;
+  const std::array<double, kStates> noise{q.place_noise,     q.place_noise, q.yaw_noise,  accel_noise,       accel_noise,
+                                          q.yaw_accel_noise, q.bias_walk,   q.scale_walk, q.accel_bias_walk, q.accel_bias_walk};
   for (std::size_t i = 0; i < kStates; ++i) p_(i, i) += dt * square(noise[i]);
   const Pose2 moved = Pose2{x_(kX, 0), x_(kY, 0), x_(kYaw, 0)} * travelled({vx, vy, r}, dt);
   x_(kX, 0) = moved.x;
@@ -197,14 +172,17 @@ std::optional<VehicleStateEstimator::Past> VehicleStateEstimator::taken_at(Measu
   return std::nullopt;
 }
 
-// Velocity and turn are zero, and what the accelerometer reads is its offset: `level` with gravity taken off.
+// Velocity and turn are zero, and what the accelerometer reads is its bias: `level` with gravity taken off.
 void VehicleStateEstimator::stand(Vec2 level_mps2) {
-  Observed<3> still;
-  still.jacobian(0, kVx) = still.jacobian(1, kVy) = still.jacobian(2, kR) = 1.0;
-  still.innovation = {{-x_(kVx, 0), -x_(kVy, 0), -x_(kR, 0)}};
-  still.variance = {kStandingVelocity, kStandingVelocity, kStandingTurn};
+  Observed<5> still;
+  const std::array<std::size_t, 5> of{kVx, kVy, kR, kAx, kAy};
+  const std::array<double, 5> is{0.0, 0.0, 0.0, level_mps2.x, level_mps2.y};
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    still.jacobian(i, of[i]) = 1.0;
+    still.innovation.v[i] = is[i] - x_(of[i], 0);
+  }
+  still.variance = {kStandingVelocity, kStandingVelocity, kStandingTurn, kStandingAccel, kStandingAccel};
   correct(still, inverse_of(sandwich(still.jacobian, p_) + diagonal(still.variance)), now_);
-  accel_offset_ = level_mps2;
   const std::array<double, 3>& mean = standstill_.mean_accel();
   gravity_off_ = std::sqrt(square(mean[0]) + square(mean[1]) + square(mean[2])) - kGravity_mps2;
 }
@@ -224,7 +202,7 @@ void VehicleStateEstimator::add_imu(const Imu& imu, double roll_rad, double pitc
   const Vec2 gravity{-kGravity_mps2 * math::sin(pitch_rad), kGravity_mps2 * math::cos(pitch_rad) * math::sin(roll_rad)};
   const double turn = (w[2] - x_(kBias, 0)) / (1.0 + x_(kScale, 0));
   const Vec2 mount{parameters_.imu_x_m, parameters_.imu_y_m};
-  const Vec2 felt = Vec2{f[0], f[1]} - gravity + turn * turn * mount - gyro_acceleration_ * perpendicular(mount) - accel_offset_;
+  const Vec2 felt = Vec2{f[0], f[1]} - gravity + turn * turn * mount - gyro_acceleration_ * perpendicular(mount);
   // A step is predicted with the mean of both its ends.
   accel_ = continues ? 0.5 * (accel_ + felt) : felt;
   imu_stamp_ = imu.stamp;
@@ -243,22 +221,34 @@ void VehicleStateEstimator::add_imu(const Imu& imu, double roll_rad, double pitc
   if (standing_) stand(Vec2{standstill_.mean_accel()[0], standstill_.mean_accel()[1]} - gravity);
 }
 
+double VehicleStateEstimator::wheel_sigma(double speed_mps) const {
+  return math::hypot(parameters_.wheel_sigma_mps, parameters_.wheel_sigma_share * speed_mps);
+}
+
 // Whether the wheels turn otherwise than the car moves.
 bool VehicleStateEstimator::wheels_contradict(const WheelSample& sample, double innovation_mps) {
   const Time begin = sample.stamp - from_seconds(parameters_.slip_window_s);
   recent_wheels_.erase(recent_wheels_.begin(), std::find_if(recent_wheels_.begin(), recent_wheels_.end(),
                                                             [begin](const WheelSample& s) { return s.stamp >= begin; }));
   recent_wheels_.push_back(sample);
-  const WheelSample& first = recent_wheels_.front();
-  const double unexplained = (sample.speed_mps - first.speed_mps) - (sample.pushed - first.pushed);
-  const double expected = p_(kVx, kVx) + square(parameters_.wheel_sigma_mps);
-  const bool off = std::abs(unexplained) > parameters_.slip_change_mps || square(innovation_mps) > kContradiction * expected;
+  // What the accelerometer does not account for: means over both halves of the window, since single readings are noisy.
+  const std::size_t half = recent_wheels_.size() / 2;
+  const auto mean_of = [this](std::size_t from, std::size_t to) {
+    double sum = 0.0;
+    for (std::size_t i = from; i < to; ++i) sum += recent_wheels_[i].speed_mps - recent_wheels_[i].pushed;
+    return sum / static_cast<double>(std::max<std::size_t>(1, to - from));
+  };
+  const double unexplained = half == 0 ? 0.0 : mean_of(recent_wheels_.size() - half, recent_wheels_.size()) - mean_of(0, half);
+  const double noise = wheel_sigma(sample.speed_mps);
+  const double limit = parameters_.slip_change_mps + 3.0 * noise * std::sqrt(2.0 / static_cast<double>(std::max<std::size_t>(1, half)));
+  const double expected = p_(kVx, kVx) + noise * noise;
+  const bool off = std::abs(unexplained) > limit || square(innovation_mps) > kContradiction * expected;
   if (!slip_since_) {
     agreeing_ = 0;
     if (off) slip_since_ = sample.stamp;
     return off;
   }
-  const bool agrees = !off && std::abs(innovation_mps) < 2.0 * parameters_.wheel_sigma_mps;
+  const bool agrees = !off && square(innovation_mps) < 4.0 * expected;
   agreeing_ = agrees ? agreeing_ + 1 : 0;
   if (agreeing_ >= kAgreeing || (sample.stamp - *slip_since_).seconds() > parameters_.slip_longest_s) {
     slip_since_.reset();
@@ -276,7 +266,7 @@ void VehicleStateEstimator::add_wheels(Time stamp, double speed_mps) {
   Observed<1> rolling;
   rolling.innovation = {{speed_mps - then->x(kVx, 0)}};
   rolling.jacobian(0, kVx) = 1.0;
-  rolling.variance = {square(parameters_.wheel_sigma_mps)};
+  rolling.variance = {square(wheel_sigma(speed_mps))};
   const bool silent = !imu_stamp_ || (stamp - *imu_stamp_).seconds() > kImuHeld_s;
   // Without an accelerometer there is nothing that could contradict them.
   if (!first && !silent && wheels_contradict(*wheels_, rolling.innovation(0, 0))) {
@@ -285,7 +275,7 @@ void VehicleStateEstimator::add_wheels(Time stamp, double speed_mps) {
   }
   update(Measurement::kWheels, rolling, false, now_);
   const double vx = x_(kVx, 0);
-  const bool unloaded = std::abs(accel_.y) < parameters_.no_slide_mps2 && std::abs(x_(kR, 0) * vx) < parameters_.no_slide_mps2;
+  const bool unloaded = std::abs(accel_.y - x_(kAy, 0)) < parameters_.no_slide_mps2 && std::abs(x_(kR, 0) * vx) < parameters_.no_slide_mps2;
   if (!unloaded || std::abs(vx) < parameters_.no_slide_from_mps) return;
   Observed<1> no_slide;
   no_slide.innovation = {{-x_(kVy, 0)}};
@@ -382,6 +372,7 @@ VehicleState VehicleStateEstimator::state() const {
   s.wheel_slip = wheels_ ? (wheels_->speed_mps - s.velocity.x_mps) / std::max(std::abs(s.velocity.x_mps), 0.5) : 0.0;
   s.gyro_bias_radps = x_(kBias, 0);
   s.gyro_scale = x_(kScale, 0);
+  s.accel_bias_mps2 = {x_(kAx, 0), x_(kAy, 0)};
   s.std_bias_radps = std::sqrt(p_(kBias, kBias));
   s.std_scale = std::sqrt(p_(kScale, kScale));
   s.std_vx_mps = std::sqrt(p_(kVx, kVx));

@@ -5,8 +5,10 @@
 //   x, y, yaw           base_link in the frame that the first pose sets
 //   vx, vy, r           velocity of base_link (rear axle) in its axes, yaw rate
 //   bias, scale         of the gyro: it reads (1 + scale) r + bias
+//   ax bias, ay bias    of the accelerometer, tilt included
 //
-// Prediction: vx' = ax + r vy, vy' = ay - r vx, pose along the arc; r, bias, scale are random walks. Updates are in Joseph's form. What the
+// Prediction: vx' = ax + r vy, vy' = ay - r vx, pose along the arc; r, biases and scale are random
+// walks. Updates are in Joseph's form. What the
 // filter does beyond the textbook:
 //
 // - Wheels that spin or lock are not believed. They slip when their speed changes by more than the accelerometer accounts for, or
@@ -26,6 +28,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/car.hpp"
 #include "core/fields.hpp"
 #include "core/geometry.hpp"
 #include "core/messages.hpp"
@@ -41,15 +44,17 @@ struct VehicleStateParameters {
   double imu_x_m = 0.0;
   double imu_y_m = 0.0;
   // Noise of the prediction, per square root of s.
-  double accel_noise = 0.3;      ///< m/s
+  double accel_noise = 0.1;      ///< m/s
   double yaw_accel_noise = 8.0;  ///< rad/s
   double bias_walk = 3e-4;       ///< rad/s
   double scale_walk = 1e-4;
-  double place_noise = 0.01;  ///< m
-  double yaw_noise = 1e-3;    ///< rad
+  double accel_bias_walk = 0.005;  ///< m/s^2
+  double place_noise = 0.01;       ///< m
+  double yaw_noise = 1e-3;         ///< rad
   // Noise of the measurements.
   double gyro_sigma_radps = 0.01;
   double wheel_sigma_mps = 0.08;
+  double wheel_sigma_share = 0.02;  ///< of the speed, in addition
   double no_slide_sigma_mps = 0.15;
   double velocity_sigma_mps = 0.1;
   double heading_sigma_rad = 0.035;
@@ -59,6 +64,7 @@ struct VehicleStateParameters {
   double bias_radps = 0.0;
   double bias_sigma_radps = 0.02;
   double scale_sigma = 0.02;
+  double accel_bias_sigma_mps2 = 0.3;
   // Wheels.
   double slip_change_mps = 0.3;  ///< that the accelerometer does not account for, over slip_window_s
   double slip_window_s = 0.2;
@@ -68,6 +74,9 @@ struct VehicleStateParameters {
   double history_s = 2.0;  ///< how late a measurement may be
   StandstillParameters standstill;
   void fields(FieldVisitor& f);
+
+  /// With what a car's profile says of its IMU and wheels.
+  static VehicleStateParameters for_car(const CarParameters& car);
 };
 
 struct VehicleState {
@@ -78,6 +87,7 @@ struct VehicleState {
   double wheel_slip = 0.0;      ///< (wheel - vx) / max(|vx|, 0.5)
   double gyro_bias_radps = 0.0;
   double gyro_scale = 0.0;
+  Vec2 accel_bias_mps2;
   double std_bias_radps = 0.0;
   double std_scale = 0.0;
   double std_vx_mps = 0.0;
@@ -108,7 +118,7 @@ class VehicleStateEstimator {
  public:
   explicit VehicleStateEstimator(const VehicleStateParameters& parameters);
 
-  /// Forgets everything but the bias and scale of the gyro and their uncertainty.
+  /// Forgets everything but what it knows of the errors of gyro and accelerometer.
   void reset();
 
   /// A sample of the IMU in the axes of the car. Where its roll and pitch are known gravity is taken off with them; otherwise the floor is
@@ -130,8 +140,8 @@ class VehicleStateEstimator {
   [[nodiscard]] std::optional<double> bias_to_keep() const;
 
  private:
-  static constexpr std::size_t kStates = 8;
-  enum Index : std::size_t { kX, kY, kYaw, kVx, kVy, kR, kBias, kScale };
+  static constexpr std::size_t kStates = 10;
+  enum Index : std::size_t { kX, kY, kYaw, kVx, kVy, kR, kBias, kScale, kAx, kAy };
   using StateVector = Vector<kStates>;
   using StateMatrix = Matrix<kStates, kStates>;
   struct Past {
@@ -166,6 +176,7 @@ class VehicleStateEstimator {
   template <std::size_t M>
   bool update(Measurement kind, const Observed<M>& seen, bool gated, Time from);
   void set_frame(const Pose2& T_map_base, const Past& then, const std::array<double, 3>& variance);
+  [[nodiscard]] double wheel_sigma(double speed_mps) const;
   [[nodiscard]] bool wheels_contradict(const WheelSample& sample, double innovation_mps);
   void stand(Vec2 level_mps2);
   MeasurementCounts& counted(Measurement m) { return counts_[static_cast<std::size_t>(m)]; }
@@ -183,8 +194,7 @@ class VehicleStateEstimator {
   std::optional<Time> imu_stamp_;
   double gyro_ = 0.0;
   double gyro_acceleration_ = 0.0;
-  Vec2 accel_;         // at base_link, gravity and offset taken off
-  Vec2 accel_offset_;  // what it reads standing
+  Vec2 accel_;  // at base_link, gravity taken off, bias not
   double gravity_off_ = 0.0;
   bool standing_ = false;
   // Wheels.
