@@ -2,15 +2,11 @@
 #include "scenarios/car_watch.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace pitwall::scenarios {
 
-CarWatch::CarWatch(const sim::World& world, const tracks::Path& centre) : centre_(centre), cars_(world.size()) {
-  for (std::size_t i = 0; i < cars_.size(); ++i) {
-    for (std::size_t j = 0; j < cars_.size(); ++j)
-      cars_[i].lead_m.push_back(centre_.s_difference(world.car(i).lap.s_m, world.car(j).lap.s_m));
-  }
+CarWatch::CarWatch(const sim::World& world, const tracks::Path& centre) : centre_(centre) {
+  for (std::size_t i = 0; i < world.size(); ++i) cars_.push_back({.passes = PassCounter(world.size())});
 }
 
 void CarWatch::after_step(const sim::World& world) {
@@ -25,12 +21,7 @@ void CarWatch::after_step(const sim::World& world) {
     car.stalled_s = now_s - car.since_s;
     car.longest_s = std::max(car.longest_s, car.stalled_s);
     for (std::size_t j = 0; j < cars_.size(); ++j) {
-      if (j == i) continue;
-      const double lead = centre_.s_difference(world.car(i).lap.s_m, world.car(j).lap.s_m);
-      // Near half a lap the sign flips as well, which is nobody's pass.
-      const bool passed = car.lead_m[j] < 0.0 && lead >= 0.0 && lead - car.lead_m[j] < 0.25 * centre_.length_m();
-      car.lead_changes += passed ? 1 : 0;
-      car.lead_m[j] = lead;
+      if (j != i) car.passes.update(j, centre_.s_difference(world.car(i).lap.s_m, world.car(j).lap.s_m));
     }
   }
 }
@@ -48,7 +39,7 @@ std::vector<CarOutcome> CarWatch::report(const sim::World& world) const {
     car.name = world.name(i);
     car.laps = world.car(i).lap.laps;
     car.progress_m = world.car(i).lap.progress_m;
-    car.lead_changes = cars_[i].lead_changes;
+    car.lead_changes = cars_[i].passes.completed();
     car.longest_stall_s = cars_[i].longest_s;
     for (const sim::ContactEvent& event : world.contacts()) {
       if (event.car != static_cast<int>(i)) continue;

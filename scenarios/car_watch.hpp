@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens to every car of a run, not only to the one under test: laps, contacts, standstill, who is ahead of whom.
+// What happens to every car of a run, not only to the one under test: laps, contacts, standstill, who passes whom.
 #pragma once
 
 #include <vector>
 
+#include "scenarios/metrics.hpp"
 #include "scenarios/outcome.hpp"
 #include "sim/world.hpp"
 #include "tracks/path.hpp"
@@ -31,8 +32,7 @@ class CarWatch {
     double since_s = 0.0;
     double stalled_s = 0.0;
     double longest_s = 0.0;
-    std::int64_t lead_changes = 0;
-    std::vector<double> lead_m;  // over each other car
+    PassCounter passes;  // of each car, itself left out
   };
   const tracks::Path& centre_;
   std::vector<Watched> cars_;

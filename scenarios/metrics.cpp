@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "core/check.hpp"
 #include "core/controller.hpp"
 #include "tracks/footprint.hpp"
 
@@ -33,19 +32,11 @@ double smallest_range(std::span<const double> ranges, double fov_rad, double bea
 
 void PassCounter::update(std::size_t other, double lead_m) {
   if (lead_m < 0.0) {
-    behind_[other] = true;
+    behind_[other] = lead_m > -kClose_m;
   } else if (behind_[other] && lead_m >= kClearLead_m) {
     behind_[other] = false;
     ++completed_;
   }
-}
-
-double percentile(std::span<const double> sorted, double share) {
-  PITWALL_CHECK(!sorted.empty() && share >= 0.0 && share <= 1.0, sorted.size(), share);
-  const double rank = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(rank);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (rank - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
 double chassis_clearance_m(const BodyRectangle& chassis, const Pose2& T_map_base, const tracks::Track& track, double limit_m) {
@@ -64,7 +55,8 @@ Metrics::Metrics(const ResolvedRun& run, const tracks::Path& line, const sim::Wo
   const tracks::Projection foot = line_.project(world.car(0).T_map_base.position());
   line_s_m_ = foot.s_m;
   cross_track_m_ = foot.lateral_m;
-  cross_tracks_m_.reserve(16384);
+  max_cross_track_m_ = std::fabs(cross_track_m_);
+  samples_.reserve(16384);
 }
 
 void Metrics::after_step(const sim::World& world) {
@@ -82,7 +74,8 @@ void Metrics::after_decision(const sim::World& world) {
   const tracks::Projection foot = line_.project_near(car.T_map_base.position(), line_s_m_, kWindow_m, kWindow_m);
   line_s_m_ = foot.s_m;
   cross_track_m_ = foot.lateral_m;
-  cross_tracks_m_.push_back(std::fabs(foot.lateral_m));
+  max_cross_track_m_ = std::max(max_cross_track_m_, std::fabs(cross_track_m_));
+  samples_.push_back({.time_s = world.now().seconds(), .pose = car.T_map_base, .speed_mps = car.velocity_mps.x});
   min_clearance_m_ = chassis_clearance_m(world.parameters(0).chassis(), car.T_map_base, *run_.track, min_clearance_m_);
   ++reasons_[static_cast<std::size_t>(car.command.reason)];
   const auto commanded = static_cast<double>(car.command.speed_mps);
@@ -104,6 +97,21 @@ void Metrics::look(const sim::World& world) {
   }
 }
 
+// The largest distance is that of the whole run, since criteria look at it; mean and percentile leave out the launch, if it ever ended.
+void Metrics::report_distances(Outcome& outcome) const {
+  outcome.max_cross_track_m = max_cross_track_m_;
+  Result<tracks::PathReport> report = tracks::path_metrics(line_, samples_);
+  if (report && !report->launched) {
+    tracks::PathMetricsSettings all;
+    all.launch_speed_mps = 0.0;
+    all.launch_lateral_m = kInfinity;
+    report = tracks::path_metrics(line_, samples_, all);
+  }
+  if (!report) return;  // ended before the first decision
+  outcome.mean_cross_track_m = report->whole.cross_track_m.mean_abs;
+  outcome.p95_cross_track_m = report->whole.cross_track_m.p95;
+}
+
 void Metrics::report(const sim::World& world, Outcome& outcome) const {
   outcome.steps = static_cast<std::int64_t>(ticks_);
   outcome.completed_passes = passes_.completed();
@@ -111,15 +119,7 @@ void Metrics::report(const sim::World& world, Outcome& outcome) const {
   outcome.min_forward_scan_m = min_forward_m_;
   outcome.corridor_samples = corridor_samples_;
   if (corridor_samples_ > 0) outcome.mean_corridor_offset_m = corridor_offset_sum_m_ / static_cast<double>(corridor_samples_);
-  if (!cross_tracks_m_.empty()) {
-    std::vector<double> sorted = cross_tracks_m_;
-    std::sort(sorted.begin(), sorted.end());
-    double sum = 0.0;
-    for (const double d : sorted) sum += d;
-    outcome.max_cross_track_m = sorted.back();
-    outcome.mean_cross_track_m = sum / static_cast<double>(sorted.size());
-    outcome.p95_cross_track_m = percentile(sorted, 0.95);
-  }
+  report_distances(outcome);
   for (std::size_t i = 0; i < kReasons; ++i) {
     if (reasons_[i] == 0) continue;
     const auto reason = static_cast<Reason>(i);

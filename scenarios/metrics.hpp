@@ -4,22 +4,24 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "scenarios/outcome.hpp"
 #include "scenarios/resolve.hpp"
 #include "sim/world.hpp"
 #include "tracks/path.hpp"
+#include "tracks/path_metrics.hpp"
 
 namespace pitwall::scenarios {
 
-/// Counts overtaken cars by true progress: behind, then at least `kClearLead_m` ahead.
+/// Counts overtaken cars by true progress: close behind, then at least `kClearLead_m` ahead. (Half a lap apart the lead changes its sign
+/// as well, and side by side it may do so many times: neither is a pass.)
 class PassCounter {
  public:
   static constexpr double kClearLead_m = 1.0;
+  static constexpr double kClose_m = 5.0;
   explicit PassCounter(std::size_t others) : behind_(others, false) {}
-  /// `lead_m`: how far car 0 is ahead of that car along the line, in (-length/2, length/2].
+  /// `lead_m`: how far the car is ahead of that one along the line, in (-length/2, length/2].
   void update(std::size_t other, double lead_m);
   [[nodiscard]] std::int64_t completed() const { return completed_; }
 
@@ -27,9 +29,6 @@ class PassCounter {
   std::vector<bool> behind_;
   std::int64_t completed_ = 0;
 };
-
-/// The value below which `share` of the ascending `sorted` lies, by linear interpolation between its neighbours in rank.
-double percentile(std::span<const double> sorted, double share);
 
 /// Distance from a standing chassis to the nearest wall, to within a millimetre or two (outline sampled every 2 cm); `limit_m` where
 /// there is none nearer.
@@ -49,6 +48,7 @@ class Metrics {
 
  private:
   void after_decision(const sim::World& world);
+  void report_distances(Outcome& outcome) const;
   void look(const sim::World& world);
 
   const ResolvedRun& run_;
@@ -58,7 +58,8 @@ class Metrics {
   std::uint64_t ticks_ = 0;
   double line_s_m_ = 0.0;
   double cross_track_m_ = 0.0;
-  std::vector<double> cross_tracks_m_;
+  double max_cross_track_m_ = 0.0;
+  std::vector<tracks::PathSample> samples_;  ///< one a decision
   double min_clearance_m_;
   double min_forward_m_;
   double corridor_offset_sum_m_ = 0.0;
