@@ -8,6 +8,7 @@
 #include "apps/bag_commands.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/program.hpp"
+#include "core/text.hpp"
 
 namespace {
 
@@ -34,10 +35,19 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
   return command;
 }
 
+/// Refuses what is no number from 0 to 1e9 ("nan" included): sums of such times fit into 64 bits of nanoseconds.
+CLI::Validator from_zero() {
+  const auto check = [](std::string& text) {
+    const auto value = parse_double(text);
+    return value && *value >= 0.0 && *value <= 1e9 ? std::string() : "'" + text + "' is not a number from 0 to 1e9";
+  };
+  return CLI::Validator(check, "NUMBER");
+}
+
 void add_filter(CLI::App* command, apps::BagArguments& a) {
   command->add_option("--topic", a.topics, "Only this topic (may be repeated)")->allow_extra_args(false);
-  command->add_option("--start", a.start_s, "Seconds after the first message")->check(CLI::NonNegativeNumber);
-  command->add_option("--end", a.end_s, "Seconds after the first message")->check(CLI::NonNegativeNumber);
+  command->add_option("--start", a.start_s, "Seconds after the first message")->check(from_zero());
+  command->add_option("--end", a.end_s, "Seconds after the first message")->check(from_zero());
 }
 
 void add_output(CLI::App* command, apps::BagArguments& a) {
@@ -49,8 +59,8 @@ void add_output(CLI::App* command, apps::BagArguments& a) {
   command->add_option("--ros-distro", a.ros_distro, "humble (metadata version 5) or jazzy (9)")
       ->capture_default_str()
       ->check(CLI::IsMember({"humble", "jazzy"}));
-  command->add_option("--split-mib", a.split_mib, "Of mcap: a new file after so many MiB")->check(CLI::NonNegativeNumber);
-  command->add_option("--split-seconds", a.split_s, "Of mcap: a new file after so many seconds")->check(CLI::NonNegativeNumber);
+  command->add_option("--split-mib", a.split_mib, "Of mcap: a new file after so many MiB")->check(from_zero());
+  command->add_option("--split-seconds", a.split_s, "Of mcap: a new file after so many seconds")->check(from_zero());
 }
 
 int run(int argc, char** argv) {
@@ -67,7 +77,7 @@ int run(int argc, char** argv) {
                         apps::bag_ls);
   commands.emplace_back(add_command(app, "cat", "Messages as lines of JSON", a, 1), apps::bag_cat);
   add_filter(commands.back().first, a);
-  commands.back().first->add_option("--limit", a.limit, "At most so many messages");
+  commands.back().first->add_option("--limit", a.limit, "At most so many messages")->check(CLI::NonNegativeNumber);
   commands.emplace_back(add_command(app, "export", "A CSV file a topic", a, 1), apps::bag_export);
   add_filter(commands.back().first, a);
   commands.back().first->add_option("-o,--output", a.output, "Folder of the CSV files")->required();

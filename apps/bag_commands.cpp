@@ -12,6 +12,7 @@
 #include "apps/program.hpp"
 #include "apps/progress.hpp"
 #include "core/log.hpp"
+#include "core/text.hpp"
 #include "recording/bag_convert.hpp"
 #include "recording/bag_diff.hpp"
 #include "recording/bag_export.hpp"
@@ -29,12 +30,12 @@ void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), std
 
 void print_json(const Json& json) { print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"); }
 
-/// A progress bar that also asks for interrupts.
+/// A progress bar that also asks for interrupts, and whether what is printed still gets out.
 recording::BagProgress progress() {
   return [bar = std::make_shared<std::optional<ProgressBar>>()](std::uint64_t done, std::uint64_t total) {
     if (!bar->has_value()) bar->emplace(total);
     (*bar)->show(done);
-    return !interrupted();
+    return !interrupted() && std::ferror(stdout) == 0;
   };
 }
 
@@ -52,8 +53,15 @@ bool report(const std::vector<recording::Finding>& findings) {
   return damaged;
 }
 
+/// That the end is not before the start.
+Status check_times(const BagArguments& arguments) {
+  if (arguments.start_s < 0.0 || arguments.end_s < 0.0 || arguments.start_s <= arguments.end_s) return {};
+  return Error{"--end " + format_number(arguments.end_s, 9) + " is before --start " + format_number(arguments.start_s, 9)};
+}
+
 /// Opens a recording with the filters of the command line, whose times count from the first message.
 Result<recording::BagReader> open(const BagArguments& arguments) {
+  if (const Status times = check_times(arguments); !times) return times.error();
   recording::ReadOptions options;
   options.topics = arguments.topics;
   Result<recording::BagReader> reader = recording::BagReader::open(arguments.paths[0], options);
@@ -71,6 +79,7 @@ Json counts_json(const recording::ExportCounts& counts) {
 }
 
 void warn_of(const recording::ExportCounts& counts) {
+  if (!counts.complete) log::warn("stopped after " + std::to_string(counts.written) + " messages; the rest is missing");
   if (counts.opaque > 0) log::warn(std::to_string(counts.opaque) + " messages are of types that nothing defines");
   if (counts.broken > 0)
     log::warn(std::to_string(counts.broken) + " messages are not what their type says; the first: " + counts.first_error);
@@ -117,6 +126,7 @@ int inspect_each(const BagArguments& arguments, bool decode, const Judge& judge)
 }
 
 Result<recording::ConvertOptions> convert_options(const BagArguments& arguments) {
+  if (const Status times = check_times(arguments); !times) return times.error();
   recording::ConvertOptions options;
   options.read.topics = arguments.topics;
   options.format = arguments.format == "mcap" ? recording::StorageFormat::kMcap : recording::StorageFormat::kSqlite3;
@@ -175,7 +185,9 @@ int bag_ls(const BagArguments& arguments) {
   Json json = Json::array();
   for (const fs::path& given : arguments.paths) {
     if (!fs::exists(given)) return bad_input(Error{given.string() + ": there is no such file or folder"});
-    for (const fs::path& path : recordings_below(given)) {
+    const std::vector<fs::path> found = recordings_below(given);
+    if (found.empty()) log::warn(given.string() + ": no recording at or below it");
+    for (const fs::path& path : found) {
       const Result<recording::BagReader> reader = recording::BagReader::open(path);
       if (!reader) {
         log::warn(reader.error().message);

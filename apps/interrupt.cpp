@@ -16,6 +16,7 @@ extern "C" void on_signal(int /*signal*/) { g_interrupted = true; }
 void catch_interrupts() {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write, not the end of the process
 }
 
 bool interrupted() { return g_interrupted; }

@@ -4,7 +4,8 @@
 
 namespace pitwall::apps {
 
-/// From here on SIGINT and SIGTERM no longer end the process; interrupted() says that they came.
+/// From here on SIGINT and SIGTERM no longer end the process; interrupted() says that they came; and a file that
+/// reaches the limit of the shell is an error of the write.
 void catch_interrupts();
 bool interrupted();
 

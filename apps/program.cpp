@@ -2,6 +2,9 @@
 #include "apps/program.hpp"
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <exception>
 #include <iostream>
 #include <vector>
@@ -91,7 +94,10 @@ Result<int> choose(std::string_view flag, const std::string& value, std::span<co
 
 int guarded(const std::function<int()>& body) {
   try {
-    return body();
+    const int code = body();
+    const bool flushed = std::fflush(stdout) == 0;
+    if (flushed && std::ferror(stdout) == 0) return code;
+    return bad_input(Error{std::string("cannot write the output") + (flushed ? "" : std::string(": ") + std::strerror(errno))});
   } catch (const std::exception& error) {
     log::error(std::string("internal error: ") + error.what());
     return kInternalError;

@@ -33,7 +33,7 @@ int bad_input(const Error& error);
 /// Index of `value` among `names`, or an error that names the flag, the value and what is allowed.
 Result<int> choose(std::string_view flag, const std::string& value, std::span<const std::string_view> names);
 
-/// Runs `body`; whatever is thrown becomes a message and kInternalError.
+/// Runs `body`; whatever is thrown becomes a message and kInternalError, results that could not be printed (a full disk) one and kBadInput.
 int guarded(const std::function<int()>& body);
 
 }  // namespace pitwall::apps

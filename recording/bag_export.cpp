@@ -97,7 +97,8 @@ Result<std::vector<Table>> open_tables(const BagReader& reader, const BagDecoder
     Table table;
     table.file.topic = reader.topics()[i].name;
     table.file.why_not = decoder.why_not(i);
-    if (const ros_messages::Definition* definition = decoder.definition(i)) {
+    const ros_messages::Definition* definition = reader.wanted(i) ? decoder.definition(i) : nullptr;
+    if (definition != nullptr) {
       const auto columns = ros_messages::csv_columns(*definition);
       if (columns) {
         table.file.path = folder / file_name(table.file.topic, taken);
@@ -183,11 +184,12 @@ Result<std::vector<CsvFile>> export_csv(BagReader& reader, const std::filesystem
     }
   }
   std::vector<CsvFile> files;
-  for (Table& table : *tables) {
+  for (std::size_t i = 0; i < tables->size(); ++i) {
+    Table& table = (*tables)[i];
     if (table.rows != nullptr) {
       if (Status finished = table.rows->finish(); !finished) return finished.error();
     }
-    files.push_back(table.file);
+    if (reader.wanted(i)) files.push_back(table.file);
   }
   return files;
 }

@@ -35,7 +35,7 @@ struct CsvFile {
   std::string why_not;  ///< why there is no file
 };
 
-/// A file a topic in `folder` ("/drive/raw" becomes drive_raw.csv): log_time_ns, then the columns of ros_messages::csv_columns.
+/// A file a wanted topic in `folder` ("/drive/raw" becomes drive_raw.csv): log_time_ns, then the columns of ros_messages::csv_columns.
 /// Files appear under their names when they are whole. Errors: a file cannot be written.
 Result<std::vector<CsvFile>> export_csv(BagReader& reader, const std::filesystem::path& folder, ExportCounts& counts,
                                         const BagProgress& progress = {});

@@ -40,11 +40,13 @@ bool is_side_file(const fs::path& path) {
   return name.ends_with("-wal") || name.ends_with("-shm") || name.ends_with("-journal") || name == "metadata.yaml";
 }
 
-/// Files of the folder that are recordings by content, splits in order.
-std::vector<fs::path> recordings_in(const fs::path& folder) {
+/// Files of the folder that are recordings by content, splits in order; an error where it cannot be listed.
+Result<std::vector<fs::path>> recordings_in(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code failed;
-  for (fs::directory_iterator it(folder, failed), end; it != end && !failed; it.increment(failed)) {
+  fs::directory_iterator it(folder, failed);
+  if (failed) return Error{folder.string() + ": cannot be listed: " + failed.message()};
+  for (const fs::directory_iterator end; it != end && !failed; it.increment(failed)) {
     if (it->is_regular_file(failed) && !is_side_file(it->path()) && kind_of(it->path()) != FileKind::kOther) found.push_back(it->path());
   }
   std::sort(found.begin(), found.end(), [](const fs::path& a, const fs::path& b) {
@@ -159,7 +161,9 @@ Result<BagFiles> find_files(const fs::path& given, Findings& findings) {
     return BagFiles{{given}, std::nullopt};
   }
   const fs::path folder = fs::exists(given / "run.json", failed) && fs::is_directory(given / "bag", failed) ? given / "bag" : given;
-  const std::vector<fs::path> found = recordings_in(folder);
+  const Result<std::vector<fs::path>> listed = recordings_in(folder);
+  if (!listed) return listed.error();
+  const std::vector<fs::path>& found = *listed;
   const std::string name = (folder / "metadata.yaml").string();
   if (!fs::exists(name, failed)) {
     findings.add({Severity::kNote, name, 0, "is missing", "read the files without it"});

@@ -315,6 +315,7 @@ const BagMessage* BagReader::next() {
 }
 
 const std::vector<Topic>& BagReader::topics() const { return state_->topics; }
+bool BagReader::wanted(std::size_t topic) const { return state_->wanted[topic]; }
 const std::vector<std::string>& BagReader::files() const { return state_->names; }
 std::optional<Time> BagReader::start() const {
   return state_->start_ns > state_->end_ns ? std::nullopt : std::optional<Time>{{state_->start_ns}};

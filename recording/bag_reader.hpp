@@ -35,6 +35,8 @@ class BagReader {
   ~BagReader();
 
   [[nodiscard]] const std::vector<Topic>& topics() const;
+  /// Whether that topic passes the filter.
+  [[nodiscard]] bool wanted(std::size_t topic) const;
   /// Storage files in play order.
   [[nodiscard]] const std::vector<std::string>& files() const;
   /// First and last log time of the data, whatever metadata.yaml says; nothing where there is no message.

@@ -71,7 +71,7 @@ std::int64_t peak_of(const std::function<bool()>& work) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? used.ru_maxrss / 1024 : -1;
 }
 
-void check(const char* what, const std::function<bool()>& work) {
+void check(const std::string& what, const std::function<bool()>& work) {
   const std::int64_t peak = peak_of(work);
   MESSAGE(what << ": " << peak << " MiB");
   CHECK_MESSAGE(peak > 0, what);
