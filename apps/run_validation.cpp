@@ -12,6 +12,7 @@
 #include <string>
 
 #include "apps/car_choice.hpp"
+#include "apps/known.hpp"
 #include "apps/program.hpp"
 #include "apps/progress.hpp"
 #include "controllers/make.hpp"
@@ -59,42 +60,9 @@ constexpr const char* kFooter =
     "  run_validation --scenario gap --set gap_follow.max_speed_mps=3 --output report.json\n"
     "\n"
     "Exit code: 0 every scenario passed; 1 one did not, or a resolved scenario gave another trace hash;\n"
-    "2 bad usage or input; 3 internal error; 130 interrupted.\n"
+    "2 bad usage or input; 3 internal error; 130 interrupted. --compare: 0 if every run passed, whatever the verdicts (law_sweep is a "
+    "gate).\n"
     "A pass in simulation is not sign-off for the car.";
-
-/// Prints the tracks, cars and scenarios that ship.
-Status print_list(const std::filesystem::path& data) {
-  const auto names = scenarios::scenario_names(data);
-  if (!names) return names.error();
-  std::printf("scenarios: all, %s\n", join(*names).c_str());
-  std::printf("suites:    %s, %s\n", join(scenarios::suite_names(data)).c_str(), std::string(scenarios::kF1tenthLaps).c_str());
-  std::printf("tracks:    %s\n", join(tracks::builtin_names(data / "tracks")).c_str());
-  std::printf("cars:      %s\n", join(calibration::known_cars(data / "cars")).c_str());
-  return {};
-}
-
-/// Every key of a scenario and of the controllers, as YAML comments people can read.
-Status print_config() {
-  const auto print = [](const std::string& prefix, const std::vector<FieldDescription>& rows) {
-    for (const FieldDescription& row : rows) {
-      const std::string range = row.range.empty() ? "" : "  [" + row.range + (row.unit.empty() ? "]" : " " + row.unit + "]");
-      std::printf("%s = %s%s  %s\n", (prefix + row.name).c_str(), row.value.c_str(), range.c_str(), row.doc.c_str());
-    }
-  };
-  std::printf("# Keys of --set and of suite files: key = default  [allowed]  meaning\n");
-  print("", describe_fields(scenarios::Scenario{}));
-  print("cars.NAME.", describe_fields(scenarios::CarSpec{}));
-  print("obstacles.NAME.", describe_fields(scenarios::ObstacleSpec{}));
-  print("faults.NAME.", describe_fields(scenarios::FaultSpec{}));
-  print("sensor_settings.", describe_fields(sim::SensorSettings{}));
-  for (const std::string& name : controllers::names()) {
-    const auto rows = controllers::describe(name);
-    if (!rows) return rows.error();
-    print(name + ".", *rows);
-  }
-  print("car_parameters.", describe_fields(CarParameters{}));
-  return {};
-}
 
 /// Whether a file can be written; leaves no trace but the folders.
 Status probe(const std::filesystem::path& file) {
@@ -248,7 +216,6 @@ int run(const Arguments& arguments) {
 /// The same runs with several steering laws, and which of them is worth having.
 int run_comparison(Arguments& arguments) {
   scenarios::ValidationOptions& options = arguments.options;
-  if (options.scenario == "all") options.scenario = "pure";
   const auto on_finished = [&](const std::string& law, const scenarios::Outcome& outcome) {
     if (!arguments.quiet) std::fprintf(stderr, "%-12s  %s\n", law.c_str(), scenarios::human_line(outcome).c_str());
   };
@@ -265,6 +232,7 @@ int run_comparison(Arguments& arguments) {
   bool sound = true;
   for (const scenarios::LawRuns& law : *laws) {
     for (const scenarios::Outcome& outcome : law.outcomes) sound = sound && outcome.passed;
+    sound = sound && !(law.verdict && law.verdict->promotion == scenarios::Promotion::kInvalid);
   }
   return sound ? apps::kPassed : apps::kFailed;
 }
@@ -363,6 +331,12 @@ Status take(const Choices& choices, Arguments& arguments) {
     if (!chosen) return chosen.error();
     options.raceline = static_cast<scenarios::LineChoice>(*chosen);
   }
+  for (const auto& [flag, value] :
+       {std::pair{"--junit", &arguments.junit}, {"--record", &arguments.record}, {"--resolved", &arguments.resolved}}) {
+    if (value->empty()) continue;
+    if (!arguments.compare.empty()) return Error{std::string(flag) + ": not with --compare"};
+    if (options.scenario == scenarios::kF1tenthLaps) return Error{std::string(flag) + ": not with scenario f1tenth_laps"};
+  }
   options.interrupted = [] { return g_stop.load(); };
   options.car_given = choices.car.has_value();
   options.car = apps::chosen_car(choices.car);
@@ -395,7 +369,7 @@ int main(int argc, char** argv) {
 
     arguments.options.data = data_folder();
     if (arguments.print_config || arguments.list) {
-      const Status printed = arguments.print_config ? print_config() : print_list(arguments.options.data);
+      const Status printed = arguments.print_config ? apps::print_config() : apps::print_list(arguments.options.data);
       return printed ? with_stdout(apps::kPassed) : apps::bad_input(printed.error());
     }
     const Status taken = take(choices, arguments);

@@ -8,6 +8,7 @@
 #include "apps/car_choice.hpp"
 #include "apps/program.hpp"
 #include "apps/progress.hpp"
+#include "apps/stopwatch.hpp"
 #include "core/files.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -94,7 +95,7 @@ std::function<Status(const std::vector<scenarios::ResolvedRun>&, const std::func
     const SweepOptions& options, scenarios::Journal& journal) {
   return [&options, &journal](const std::vector<scenarios::ResolvedRun>& runs,
                               const std::function<void(const scenarios::Finished&)>& finished) {
-    return scenarios::run_all_kept(runs, jobs_of(options), g_stop, journal, finished);
+    return scenarios::run_all_kept(runs, jobs_of(options), g_stop, journal, finished, run_timed);
   };
 }
 

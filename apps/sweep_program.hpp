@@ -42,7 +42,7 @@ bool stopped();
 /// how to go on.
 Result<std::vector<scenarios::Outcome>> drive(const SweepOptions& options, const std::vector<scenarios::ResolvedRun>& runs);
 
-/// The runner of a comparison, with the same journal.
+/// The runner of a comparison, with the same journal, and a stopwatch on the car under test.
 std::function<Status(const std::vector<scenarios::ResolvedRun>&, const std::function<void(const scenarios::Finished&)>&)> kept_runner(
     const SweepOptions& options, scenarios::Journal& journal);
 

@@ -5,12 +5,11 @@
 
 #include "controllers/map_law.hpp"
 #include "controllers/stanley.hpp"
-#include "tests/support/law_bench.hpp"
+#include "tests/support/law_rig.hpp"
 #include "tests/support/toy_world.hpp"
 
 using namespace pitwall;
 using namespace pitwall::controllers;
-using toy::LawBench;
 
 namespace {
 
@@ -21,15 +20,15 @@ std::vector<Vec2> straight() { return {{-10.0, 0.0}, {4000.0, 0.0}}; }
 template <class Law>
 bool comes_back(const typename Law::Parameters& p, const LawSetup& believed, const LawBench& bench, double v) {
   LawSetup setup = believed;
-  setup.line = &bench.line;
+  setup.line = bench.line.line.get();
   Law law(p, setup);
-  toy::ServoCar body{bench.setup.car, {0.0, 0.005, 0.0}, v, 0.0};
-  toy::LawLoop loop(bench, law, body, v);
+  Rig rig(bench.setup, SlipLaw::kLinear, {0.0, 0.005, 0.0}, v);
   double early = 0.0;
   double late = 0.0;
   const int ticks = static_cast<int>(8.0 / bench.setup.control_period_s);
   for (int k = 0; k < ticks; ++k) {
-    const double d = std::abs(loop.tick());
+    rig.tick(law);
+    const double d = std::abs(rig.d_m());
     if (k < ticks / 4) early = std::max(early, d);
     if (k > 3 * ticks / 4) late = std::max(late, d);
   }

@@ -8,7 +8,7 @@
 
 #include "controllers/make.hpp"
 #include "tests/support/allocation_guard.hpp"
-#include "tests/support/law_bench.hpp"
+#include "tests/support/law_rig.hpp"
 #include "tests/support/pursuit_loop.hpp"
 
 using namespace pitwall;

@@ -5,12 +5,11 @@
 
 #include <cmath>
 
-#include "tests/support/law_bench.hpp"
+#include "tests/support/law_rig.hpp"
 #include "tests/support/toy_world.hpp"
 
 using namespace pitwall;
 using namespace pitwall::controllers;
-using toy::LawBench;
 
 namespace {
 
@@ -49,7 +48,7 @@ TEST_CASE("at standstill the law still steers along the arc") {
 }
 
 TEST_CASE("with a table without slip map is pure pursuit; with slip it steers more into the turn, never to the other side") {
-  const LawBench bench(toy::circle_points(3.0), true, toy::car());
+  const LawBench bench(circle_points(3.0), true, toy::car());
   LawSetup setup = bench.setup;
   SteeringTable none = small_table();
   std::fill(none.slip_rad.begin(), none.slip_rad.end(), 0.0);
@@ -69,7 +68,7 @@ TEST_CASE("with a table without slip map is pure pursuit; with slip it steers mo
 }
 
 TEST_CASE("map without a table, or with one that does not fit, is refused by name") {
-  const LawBench bench(toy::circle_points(3.0), true, toy::car());
+  const LawBench bench(circle_points(3.0), true, toy::car());
   LawSetup setup = bench.setup;
   CHECK(validate(MapParameters{}, setup, "map").error().message.find("needs the steering table") != std::string::npos);
   const auto refusal = [&](auto change) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "controllers/prediction.hpp"
 #include "controllers/stability.hpp"
 #include "core/check.hpp"
 #include "core/text.hpp"
@@ -15,8 +16,6 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kStanding_mps = 0.05;
-// Step of the roll-out through the queue.
-constexpr double kRoll_s = 0.005;
 // What slack costs: so much that only an obstacle to all plans makes it, so little that the problem stays well scaled.
 constexpr double kRoomPrice_per_m = 50.0;
 constexpr double kRoomSlack_m = 0.02;
@@ -145,66 +144,19 @@ double MpcLaw::steer(const LawInput& in) {
   return command_[0];
 }
 
-double MpcLaw::curvature_at(const LawInput& in, double s_m) const {
-  return in.shift.none() ? setup_.line->curvature_at(s_m) : setup_.line->at(s_m, in.shift).curvature_per_m;
-}
-
 // From now to when the command that is about to be given begins to act.
 void MpcLaw::roll_on(const LawInput& in) {
-  const double line_heading =
-      in.shift.none() ? setup_.line->heading_at(in.fix.on_line.s_m) : setup_.line->at(in.fix.on_line.s_m, in.shift).heading_rad;
-  double s = in.fix.on_line.s_m;
-  double d = in.lateral_error_m();
-  double e = wrap_angle(in.T_map_base.yaw - line_heading);
-  double wheel = in.wheel_rad;
-  double v = std::max(0.0, in.speed_mps);
-  const double faster = v - setup_.line->speed_at(s);
   rolled_.put(side_.lateral_mps(), side_.yaw_rate_radps());
-  const double delay = setup_.car.steering_delay_s;
-  const double pieces = std::ceil(delay / kRoll_s);
-  const double dt = pieces > 0.0 ? delay / pieces : 0.0;
-  const double servo = setup_.car.steering_servo_gain_per_s;
-  const double share = servo > 0.0 ? 1.0 - math::exp(-servo * dt) : 1.0;
-  std::size_t next = 0;
-  double target = in.acting_rad;
-  for (double i = 0.0; i < pieces; i += 1.0) {
-    const Time middle = in.now + from_seconds((i + 0.5) * dt);
-    while (next < in.queued.size() && in.queued[next].arrives <= middle) target = in.queued[next++].steering_rad;
-    const double before = wheel;
-    wheel += share * (target - wheel);
-    rolled_.advance(dt, v, 0.5 * (before + wheel));
-    double yaw_rate = rolled_.yaw_rate_radps();
-    double aside = rolled_.lateral_mps() - setup_.car.lr_m() * yaw_rate;
-    if (kind_ == LateralKind::kKinematic) {
-      yaw_rate = kinematic_yaw_rate(v, 0.5 * (before + wheel));
-      aside = -v * side_.turns().rear_slip(v * yaw_rate / side_.turns().grip_mps2());
-    }
-    const double curvature = curvature_at(in, s);
-    const math::SinCos heading = math::sincos(e);
-    const double along = (v * heading.cos - aside * heading.sin) / std::max(0.1, 1.0 - curvature * d);
-    d += dt * (v * heading.sin + aside * heading.cos);
-    e += dt * (yaw_rate - curvature * along);
-    s += dt * along;
-    v = std::max(0.0, setup_.line->speed_at(s) + faster);
-  }
-  start_s_m_ = s;
-  start_speed_mps_ = v;
-  free_[kStateD] = d;
-  free_[kStateE] = e;
+  const RolledOn at = controllers::roll_on(in, setup_, kind_, rolled_);
+  start_s_m_ = at.s_m;
+  start_speed_mps_ = at.speed_mps;
+  free_[kStateD] = at.lateral_m;
+  free_[kStateE] = at.heading_rad;
   if (kind_ == LateralKind::kDynamic) {
     free_[kStateVy] = rolled_.lateral_mps();
     free_[kStateR] = rolled_.yaw_rate_radps();
   }
-  free_[n_ - 1] = wheel;
-}
-
-double MpcLaw::kinematic_yaw_rate(double speed_mps, double wheel_rad) const {
-  // The steady turn's angle is atan(L kappa) and the difference of the slips, which grows with v^2 kappa; one step from there.
-  const double rolling = speed_mps * math::tan(wheel_rad) / setup_.car.wheelbase_m;
-  const SteadyTurns& turns = side_.turns();
-  const double share = speed_mps * rolling / turns.grip_mps2();
-  const double slip = turns.front_slip(share) - turns.rear_slip(share);
-  return speed_mps * math::tan(wheel_rad - slip) / setup_.car.wheelbase_m;
+  free_[n_ - 1] = at.wheel_rad;
 }
 
 void MpcLaw::look_ahead(const LawInput& in) {
@@ -215,7 +167,7 @@ void MpcLaw::look_ahead(const LawInput& in) {
   for (std::size_t i = 0; i <= stages_; ++i) {
     Stage& stage = stage_[i];
     stage.speed_mps = std::max(kSlowest_mps, line.speed_at(s) + faster);
-    stage.turn = side_.turns().at(stage.speed_mps, curvature_at(in, s));
+    stage.turn = side_.turns().at(stage.speed_mps, curvature_at(line, in.shift, s));
     stage.left_m = stage.right_m = kInf;
     if (line.room_known()) {
       const double shift = in.shift(s);

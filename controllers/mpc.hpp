@@ -89,8 +89,6 @@ class MpcLaw final : public SteeringLaw {
   void add_rows(double commanded_rad);
   void keep_plan(const LawInput& in);
   double fall_back(const LawInput& in);
-  [[nodiscard]] double curvature_at(const LawInput& in, double s_m) const;
-  [[nodiscard]] double kinematic_yaw_rate(double speed_mps, double wheel_rad) const;
   [[nodiscard]] std::array<double, kMostStates> at_rest(const SteadyTurn& turn) const;
 
   MpcParameters p_;

@@ -6,12 +6,11 @@
 #include <cmath>
 
 #include "tests/support/allocation_guard.hpp"
-#include "tests/support/law_bench.hpp"
+#include "tests/support/law_rig.hpp"
 #include "tests/support/toy_world.hpp"
 
 using namespace pitwall;
 using namespace pitwall::controllers;
-using toy::LawBench;
 
 namespace {
 
@@ -84,12 +83,14 @@ TEST_CASE("on circles stanley has no steady error, slip or none: less than 2 cm 
   for (const double radius : {2.0, 4.0}) {
     for (const double v : {1.0, 2.5, 4.0}) {
       const CarParameters car = toy::car();
-      const LawBench bench(toy::circle_points(radius), true, car, 40.0, v);
+      const LawBench bench(circle_points(radius), true, car, 40.0, v);
       StanleyLaw law({}, bench.setup);
-      toy::ServoCar body{car, {radius, 0.0, 0.5 * math::kPi}, v, 0.0};
-      toy::LawLoop loop(bench, law, body, v);
+      Rig rig(bench.setup, SlipLaw::kLinear, {radius, 0.0, 0.5 * math::kPi}, v);
       double sum = 0.0;
-      for (int k = 0; k < 400; ++k) sum += k < 300 ? (loop.tick(), 0.0) : loop.tick();
+      for (int k = 0; k < 400; ++k) {
+        rig.tick(law);
+        if (k >= 300) sum += rig.d_m();
+      }
       CAPTURE(radius);
       CAPTURE(v);
       CHECK(std::abs(sum / 100.0) < 0.02);

@@ -10,7 +10,7 @@
 #include "controllers/make.hpp"
 #include "plant/plant.hpp"
 #include "plant/steady_turn.hpp"
-#include "tests/support/law_bench.hpp"
+#include "tests/support/law_rig.hpp"
 #include "tests/support/test_data.hpp"
 #include "tracks/speed_profile.hpp"
 #include "tracks/track.hpp"
@@ -68,7 +68,7 @@ Laps drive(const std::string& law, const tracks::Line& line) {
   limits.accelerate_mps2 = limits.brake_mps2 = kAcceleration_mps2;
   const std::vector<double> speeds = tracks::speed_profile(line.path, line.curvature_per_m, limits);
 
-  toy::LawBench bench(line.path.points(), true, car, 1.0 / kPeriod_s, 8.5);
+  controllers::LawBench bench(line.path.points(), true, car, 1.0 / kPeriod_s, 8.5);
   bench.setup.table = &table;
   auto made = controllers::make_law(law, Node{}, bench.setup);
   REQUIRE(made.ok());
@@ -89,11 +89,11 @@ Laps drive(const std::string& law, const tracks::Line& line) {
   for (int tick = 0; tick < 3000 && gone < 2.0 * line.path.length_m(); ++tick) {
     const double v = plant.speed_mps();
     controllers::LawInput in = bench.at(plant.base_pose(), v);
-    in.fix.on_line = bench.path.project_near(plant.base_pose().position(), last_s, 1.0, 2.0);
+    in.fix.on_line = bench.line.path.project_near(plant.base_pose().position(), last_s, 1.0, 2.0);
     in.fix.heading_error_rad = wrap_angle(plant.base_pose().yaw - in.fix.on_line.heading_rad);
     const double s = in.fix.on_line.s_m;
     const double before = gone;
-    gone += bench.path.s_difference(s, last_s);
+    gone += bench.line.path.s_difference(s, last_s);
     last_s = s;
     const double at = now.seconds();
     const auto crossed = [&](double way) { return at - kPeriod_s * (gone - way) / std::max(1e-9, gone - before); };
@@ -109,9 +109,9 @@ Laps drive(const std::string& law, const tracks::Line& line) {
     const double most = car.steering_rate_max_radps * kPeriod_s;
     commanded = std::clamp(steers.steer(in), commanded - most, commanded + most);
     commanded = std::clamp(commanded, car.steering_max_right_rad, car.steering_max_left_rad);
-    const double ahead = bench.path.wrap_s(s + v * kPeriod_s);
+    const double ahead = bench.line.path.wrap_s(s + v * kPeriod_s);
     const double here = controllers::speed_at(line.path, speeds, ahead);
-    const double later = controllers::speed_at(line.path, speeds, bench.path.wrap_s(ahead + 0.1));
+    const double later = controllers::speed_at(line.path, speeds, bench.line.path.wrap_s(ahead + 0.1));
     const double a = (later * later - here * here) / 0.2;
     REQUIRE(plant.command(commanded, here + a / kSpeedGain_per_s, now) == plant::CommandStatus::kAccepted);
     for (int i = 0; i < 4; ++i) {

@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::int64_t kSeeds = 6;
 
-ValidationOptions options_on(const std::string& tracks) {
+ValidationOptions options_on(const std::string& tracks, std::int64_t seeds = kSeeds) {
   ValidationOptions options;
   options.data = data_folder();
   options.tracks = {tracks};
-  options.repeat_seeds = kSeeds;
+  options.repeat_seeds = seeds;
   return options;
 }
 
@@ -33,10 +33,10 @@ std::vector<Outcome> driven(const Result<std::vector<ResolvedRun>>& runs) {
   return outcomes;
 }
 
-std::vector<Outcome> three_cars(bool aware, const std::vector<double>& speeds_mps) {
-  ValidationOptions options = options_on("indoor_wide");
+std::vector<Outcome> three_cars(bool aware, const std::vector<double>& speeds_mps, std::int64_t seeds, double laps) {
+  ValidationOptions options = options_on("indoor_wide", seeds);
   options.assignments = {std::string("enable_opponent_awareness=") + (aware ? "true" : "false")};
-  return driven(gap_multi_runs(options, {speeds_mps, 1.0}));
+  return driven(gap_multi_runs(options, {speeds_mps, laps}));
 }
 
 double followed_steps(const std::vector<Outcome>& outcomes) {
@@ -60,7 +60,7 @@ TEST_CASE("gap_follow comes round every indoor layout, corridors of 1.4 to 2.6 m
 }
 
 TEST_CASE("three cars of 1.8, 3.5 and 3.5 m/s that know of each other: no contact in 6 of 6 seeds") {
-  const std::vector<GapMultiRow> rows = gap_multi_rows(three_cars(true, {1.8, 3.5, 3.5}));
+  const std::vector<GapMultiRow> rows = gap_multi_rows(three_cars(true, {1.8, 3.5, 3.5}, kSeeds, 2.0));
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].passed == kSeeds);
   CHECK(rows[0].wall == 0);
@@ -69,8 +69,8 @@ TEST_CASE("three cars of 1.8, 3.5 and 3.5 m/s that know of each other: no contac
 }
 
 TEST_CASE("behind a slower car awareness follows it, and switched off nothing does") {
-  CHECK(followed_steps(three_cars(true, {3.5, 1.8, 3.5})) > 20.0);
-  CHECK(followed_steps(three_cars(false, {3.5, 1.8, 3.5})) == 0.0);
+  CHECK(followed_steps(three_cars(true, {3.5, 1.8, 3.5}, 2, 3.0)) > 10.0);
+  CHECK(followed_steps(three_cars(false, {3.5, 1.8, 3.5}, 2, 3.0)) == 0.0);
 }
 
 }  // namespace

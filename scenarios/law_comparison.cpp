@@ -71,11 +71,22 @@ Means means_of(const std::vector<LawRow>& rows) {
 }  // namespace
 
 LawRow law_row(const Outcome& o) {
-  LawRow row{
-      o.track,      o.raceline, o.seed, o.laps, o.collision || o.off_map, o.mean_cross_track_m, o.p95_cross_track_m, o.max_cross_track_m,
-      o.lap_time_s, 0};
+  LawRow row{o.track,
+             o.raceline,
+             o.seed,
+             o.laps,
+             o.collision || o.off_map,
+             o.mean_cross_track_m,
+             o.p95_cross_track_m,
+             o.max_cross_track_m,
+             o.lap_time_s,
+             0,
+             std::nullopt};
   for (const auto& [reason, count] : o.reasons) {
     if (reason == name(Reason::kSteeringLawFailed)) row.law_fail_steps = count;
+  }
+  for (const auto& [counter, value] : o.counters) {
+    if (counter == kHostP99_us) row.host_p99_us = value;
   }
   return row;
 }
@@ -126,6 +137,8 @@ Result<std::vector<LawRuns>> compare_laws(const ValidationOptions& options, cons
     if (std::find(wanted.begin() + 1, wanted.end(), law) != wanted.end()) return Error{"--compare: '" + law + "' is named twice"};
     wanted.push_back(law);
   }
+  if (options.scenario != "all" && options.scenario != "pure")
+    return Error{"--compare: drives scenario 'pure', not '" + options.scenario + "'; leave out --scenario"};
   if (options.fidelity == plant::Fidelity::kLegacy)
     return Error{"--compare: not with --fidelity legacy, whose tyres never slide; allowed: plant, car"};
   if (!options.steering_law.empty()) return Error{"--compare: names the laws, leave out --steering-law"};
@@ -134,6 +147,7 @@ Result<std::vector<LawRuns>> compare_laws(const ValidationOptions& options, cons
   std::vector<LawRuns> compared;
   for (std::size_t i = 0; i < wanted.size() && !stop.load(); ++i) {
     ValidationOptions with = options;
+    with.scenario = "pure";
     with.steering_law = wanted[i];
     // The baseline is never tuned.
     if (i == 0) with.law_parameters.clear();
@@ -172,6 +186,8 @@ struct OnTrack {
   double mean_m = 0.0;
   double p95_m = 0.0;
   double max_m = 0.0;
+  std::int64_t fails = 0;               // ticks
+  std::optional<double> host_p99_us{};  // of the slowest run
 };
 
 std::vector<OnTrack> by_track(const LawRuns& law) {
@@ -188,6 +204,9 @@ std::vector<OnTrack> by_track(const LawRuns& law) {
     t.mean_m += o.mean_cross_track_m;
     t.p95_m += o.p95_cross_track_m;
     t.max_m = std::max(t.max_m, o.max_cross_track_m);
+    const LawRow row = law_row(o);
+    t.fails += row.law_fail_steps;
+    if (row.host_p99_us) t.host_p99_us = std::max(t.host_p99_us.value_or(0.0), *row.host_p99_us);
   }
   for (OnTrack& t : all) {
     if (t.finished > 0) t.lap_s /= t.finished;
@@ -199,19 +218,21 @@ std::vector<OnTrack> by_track(const LawRuns& law) {
 
 std::string fixed(double value, int digits) {
   std::string text = std::to_string(value);
-  return text.substr(0, text.find('.') + static_cast<std::size_t>(digits) + 1);
+  return text.substr(0, text.find('.') + (digits > 0 ? static_cast<std::size_t>(digits) + 1 : 0));
 }
 
 }  // namespace
 
 std::string comparison_markdown(const std::vector<LawRuns>& laws) {
   std::string text =
-      "| law | track | passed | lap, mean of passed (s) | distance mean (m) | p95 (m) | max (m) |\n|---|---|---|---|---|---|---|\n";
+      "| law | track | passed | lap, mean of passed (s) | distance mean (m) | p95 (m) | max (m) | law failed (ticks) | tick p99 (us, this "
+      "host) "
+      "|\n|---|---|---|---|---|---|---|---|---|\n";
   for (const LawRuns& law : laws) {
     for (const OnTrack& t : by_track(law)) {
       text += "| " + law.law + " | " + t.track + " | " + std::to_string(t.finished) + "/" + std::to_string(t.runs) + " | " +
               (t.finished > 0 ? fixed(t.lap_s, 2) : "-") + " | " + fixed(t.mean_m, 3) + " | " + fixed(t.p95_m, 3) + " | " +
-              fixed(t.max_m, 3) + " |\n";
+              fixed(t.max_m, 3) + " | " + std::to_string(t.fails) + " | " + (t.host_p99_us ? fixed(*t.host_p99_us, 0) : "-") + " |\n";
     }
   }
   for (const LawRuns& law : laws) {
@@ -240,6 +261,7 @@ std::string comparison_json(const std::vector<LawRuns>& laws) {
                                {"max_cross_track_m", row.max_cross_track_m},
                                {"lap_time_s", row.lap_time_s ? Json(*row.lap_time_s) : Json(nullptr)},
                                {"law_fail_steps", row.law_fail_steps},
+                               {"host_cpu_p99_us", row.host_p99_us ? Json(*row.host_p99_us) : Json(nullptr)},
                                {"trace_hash", o.trace_hash}});
     }
     if (law.verdict) {

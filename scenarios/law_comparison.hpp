@@ -23,6 +23,8 @@
 namespace pitwall::scenarios {
 
 inline constexpr std::string_view kBaselineLaw = "pure_pursuit";
+/// The counter under which a stopwatch around a controller reports.
+inline constexpr std::string_view kHostP99_us = "host_cpu_p99_us";
 
 /// One run of one law, as far as the rule looks.
 struct LawRow {
@@ -35,7 +37,8 @@ struct LawRow {
   double p95_cross_track_m = 0.0;
   double max_cross_track_m = 0.0;
   std::optional<double> lap_time_s;
-  std::int64_t law_fail_steps = 0;  ///< ticks on which the law gave no angle, or had given up
+  std::int64_t law_fail_steps = 0;      ///< ticks on which the law gave no angle, or had given up
+  std::optional<double> host_p99_us{};  ///< of the controller's ticks on this computer, where somebody measured it; judges nothing
 };
 
 LawRow law_row(const Outcome& outcome);
@@ -73,7 +76,8 @@ Result<std::vector<LawRuns>> compare_laws(const ValidationOptions& options, cons
                                           const std::atomic<bool>& stop, const RunMany& run_many,
                                           const std::function<void(const std::string& law, const Outcome&)>& on_finished);
 
-/// A Markdown table, law by track: runs that finished first, then lap time and distances; and a line for each verdict.
+/// A Markdown table, law by track: runs that finished first, then lap time, distances, ticks on which the law failed and, where it was
+/// measured, the tick's CPU time on this computer; and a line for each verdict.
 std::string comparison_markdown(const std::vector<LawRuns>& laws);
 /// The same and every row, on one line.
 std::string comparison_json(const std::vector<LawRuns>& laws);

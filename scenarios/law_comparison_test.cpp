@@ -109,4 +109,8 @@ TEST_CASE("a comparison prints finished runs before lap times, and the verdict w
       comparison_markdown({{"pure_pursuit", {good, bad}, std::nullopt}, {"map", {good, good}, Verdict{Promotion::kReject, {"2: x"}}}});
   CHECK(text.find("| pure_pursuit | a | 1/2 | 80.00 |") != std::string::npos);
   CHECK(text.find("REJECT map\n  2: x") != std::string::npos);
+  CHECK(text.find("| 0.000 | 0 | - |") != std::string::npos);
+  good.counters.emplace_back(kHostP99_us, 41.7);
+  good.reasons.emplace_back(name(Reason::kSteeringLawFailed), 3);
+  CHECK(comparison_markdown({{"map", {good, bad}, std::nullopt}}).find("| 0.000 | 3 | 41 |") != std::string::npos);
 }

@@ -11,6 +11,7 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "scenarios/steering_laws.hpp"
+#include "tracks/line_check.hpp"
 
 namespace pitwall::scenarios {
 namespace {
@@ -187,12 +188,16 @@ std::string portable(const std::string& argument, const std::filesystem::path& b
   return std::filesystem::absolute(argument).lexically_normal().string();
 }
 
-/// Warns once of a line that passes a wall nearer than half the car.
-void warn_of_tight_line(LoadedTrack& loaded, const ResolvedRun& run) {
-  if (!loaded.checked_lines.insert(run.line_name).second) return;
+/// Refuses a line that cannot be followed; warns once of one that passes a wall nearer than half the car.
+Status check_followed_line(LoadedTrack& loaded, const ResolvedRun& run) {
+  if (!loaded.checked_lines.insert(run.line_name).second) return {};
   const tracks::Track& track = *loaded.track;
-  const auto warning = tracks::clearance_warning(track, followed_line(run), run.line_name, run.parameters.chassis().half_width_m);
+  const tracks::Line& line = followed_line(run);
+  if (const Status fit = tracks::check_line(line.path.points(), line.path.closed()); !fit)
+    return Error{line.file.string() + ": " + run.line_name + " of " + track.name + ": " + fit.error().message};
+  const auto warning = tracks::clearance_warning(track, line, run.line_name, run.parameters.chassis().half_width_m);
   if (warning) log::warn(*warning);
+  return {};
 }
 
 /// Closes what is still open in one scenario on one track.
@@ -230,7 +235,7 @@ Result<ResolvedRun> close(Scenario scenario, LoadedTrack& loaded, const std::sha
   scenario.track_hash = hash;
   run.expected_trace_hash = scenario.trace_hash;
   run.scenario = std::move(scenario);
-  warn_of_tight_line(loaded, run);
+  if (const Status fit = check_followed_line(loaded, run); !fit) return fit.error();
   return run;
 }
 

@@ -247,10 +247,11 @@ Result<std::vector<std::unique_ptr<Controller>>> make_controllers(const Resolved
   return made;
 }
 
-Result<sim::World> assemble(const ResolvedRun& run) {
+Result<sim::World> assemble(const ResolvedRun& run, const AroundController& around_car_0) {
   const tracks::Path& line = followed_line(run).path;
   Result<std::vector<std::unique_ptr<Controller>>> controllers = make_controllers(run);
   if (!controllers) return controllers.error();
+  if (around_car_0) controllers->front() = around_car_0(std::move(controllers->front()));
   std::vector<sim::CarSetup> setups;
   for (const CarSpec& car : run.cars) {
     sim::CarSetup setup;
@@ -279,7 +280,7 @@ Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>
 }
 
 Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>& interrupted, const RunHooks& hooks) {
-  Result<sim::World> made = assemble(run);
+  Result<sim::World> made = assemble(run, hooks.around);
   if (!made) return made.error();
   sim::World& world = *made;
   if (hooks.begin) {

@@ -18,14 +18,18 @@ namespace pitwall::scenarios {
 /// The controller of each car, as made, for a world or for a replay.
 Result<std::vector<std::unique_ptr<Controller>>> make_controllers(const ResolvedRun& run);
 
+/// What is to stand in for a controller, such as a stopwatch around it.
+using AroundController = std::function<std::unique_ptr<Controller>(std::unique_ptr<Controller>)>;
+
 /// The world of a run at t = 0. Bad combinations (a start pose in a wall, parameters out of range) are errors.
-Result<sim::World> assemble(const ResolvedRun& run);
+Result<sim::World> assemble(const ResolvedRun& run, const AroundController& around_car_0 = {});
 
 /// The line that the cars follow.
 const tracks::Path& followed_path(const ResolvedRun& run);
 
 /// Who accompanies a run from outside; each may be empty. An error of `begin` or `end` is the run's.
 struct RunHooks {
+  AroundController around;  ///< the controller of the car under test
   std::function<Status(sim::World&)> begin;
   std::function<void(const sim::World&)> after_step;
   std::function<Status(sim::World&)> end;

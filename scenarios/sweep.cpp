@@ -63,6 +63,9 @@ Outcome outcome_of(const Json& json) {
   o.min_clearance_m = number(json, "min_clearance_m");
   o.stop_steps = json.at("stop_steps");
   for (const auto& [reason, count] : json.at("reasons").items()) o.reasons.emplace_back(reason, count.get<std::int64_t>());
+  for (const auto& [counter, value] : json.at("controller").items()) {
+    if (value.is_number()) o.counters.emplace_back(counter, value.get<double>());
+  }
   o.cars = cars_of(json);
   return o;
 }

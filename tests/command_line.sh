@@ -46,6 +46,18 @@ expect "bad input that a later run meets is refused" 2 "ego" run --scenario gap 
 python3 -c 'import json; r = json.load(open("late/report.json")); assert len(r["results"]) == 1 and r["scenarios"] == 2 and not r["passed"]' 2>err || fail "what finished before bad input is reported"
 expect "the list names what ships" 0 "circuits" run --list
 
+# Lines that nobody can follow, of a track of the user's own.
+bad_line() {  # NAME PATTERN SED-SCRIPT: the centre line of indoor_oval, changed
+  rm -rf bad && mkdir bad && cp -rL "$bin/../share/pitwall/tracks/indoor_oval" bad && chmod -R u+w bad
+  sed -i "$3" bad/indoor_oval/indoor_oval_centerline.csv
+  expect "$1" 2 "indoor_oval_centerline.csv.*$2" run --scenario pure --tracks bad/indoor_oval --timeout 1
+}
+bad_line "a line with a gap" "a gap of" '100,140d'
+bad_line "a line that crosses itself" "crosses itself" '100{h;d};108{G}'
+bad_line "a line with a point twice" "same point" '100p'
+bad_line "a line with nan" "finite" '100s/^[^,]*/nan/'
+bad_line "a line of two points" "2 points" '4,$d'
+
 # What would be ignored, or end in something else than a message.
 short=(--scenario gap --quick --timeout 1)
 for flag in --scenario --tracks --car --output --junit --resolved --set; do

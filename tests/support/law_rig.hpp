@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A steering law alone with a car, for tests: everything that the law is told is true, and the car is the single track with
-// brush or linear tyres, a first-order servo and a transport delay, integrated finely.
+// A steering law alone, for tests: asked about single poses (LawBench), or in a closed loop (Rig), where everything that it is told is
+// true, and the car is the single track with brush or linear tyres (a car without tyre numbers rolls), a first-order servo and a
+// transport delay, integrated finely. No sensors, no safety, no command stage: what is seen is the law.
 #pragma once
 
 #include <cmath>
@@ -50,7 +51,7 @@ inline std::vector<Vec2> straight_points(double length_m, double spacing_m = 0.5
 }
 
 /// A circle run counter-clockwise, from (r, 0).
-inline std::vector<Vec2> circle_points(double radius_m, std::size_t n) {
+inline std::vector<Vec2> circle_points(double radius_m, std::size_t n = 400) {
   std::vector<Vec2> points;
   for (std::size_t i = 0; i < n; ++i)
     points.push_back(radius_m * unit_vector(2.0 * math::kPi * static_cast<double>(i) / static_cast<double>(n)));
@@ -77,6 +78,26 @@ inline LawSetup rig_setup(const CarParameters& car, const RigLine& line, double 
   setup.line = line.line.get();
   return setup;
 }
+
+/// One car on one line, what a law is made from, and single poses to ask it about.
+struct LawBench {
+  RigLine line;
+  LawSetup setup;
+
+  LawBench(std::vector<Vec2> points, bool closed, const CarParameters& car, double rate_hz = 40.0, double speed_mps = 4.0)
+      : line(std::move(points), closed, speed_mps), setup(rig_setup(car, line, rate_hz, speed_mps)) {}
+  LawBench(const LawBench&) = delete;
+
+  /// A car at this pose whose wheels stand straight and to which nothing was said.
+  [[nodiscard]] LawInput at(const Pose2& pose, double speed_mps) const {
+    LawInput in;
+    in.T_map_base = pose;
+    in.speed_mps = speed_mps;
+    in.fix = {line.path.project(pose.position()), 0.0};
+    in.fix.heading_error_rad = wrap_angle(pose.yaw - in.fix.on_line.heading_rad);
+    return in;
+  }
+};
 
 /// The closed loop.
 class Rig {
