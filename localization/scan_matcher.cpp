@@ -14,6 +14,8 @@ namespace {
 constexpr double kRadian_m = 1.0;
 // Walls are not the same where their normals differ by more than 35 degrees.
 constexpr double kLeastCosine = 0.82;
+// What the noise of normals adds up to varies by a fifth from pair to pair.
+constexpr double kSignificant = 2.0;
 constexpr std::size_t kFewestPairs = 10;
 constexpr int kMostSweeps = 3;
 
@@ -141,7 +143,7 @@ ScanMatcher::Directions ScanMatcher::directions_of(const Evaluation& evaluation,
     const double of_noise = dot3(v, noise * v);
     d.left[k] = d.scaled.values[k] - of_noise;
     d.sigma_m[k] = d.left[k] > 0.0 ? std::min(kUnobserved, std::sqrt(2.0 * noise_m2 / d.left[k])) : kUnobserved;
-    d.observable[k] = d.left[k] > of_noise && d.sigma_m[k] <= parameters_.max_sigma_m;
+    d.observable[k] = d.left[k] > kSignificant * of_noise && d.sigma_m[k] <= parameters_.max_sigma_m;
   }
   return d;
 }

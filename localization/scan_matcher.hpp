@@ -10,7 +10,7 @@
 //   result itself.
 // - The information matrix A = sum of w J^T J says which motions the walls can tell. What the noise of the normals alone would put into it,
 //   F, is taken off first: in a straight corridor A is not zero along the walls, A - F is. Along an eigenvector that is left with
-//   less than the noise, or with a standard deviation above `max_sigma_m`, the result keeps to the guess (Zhang, Kaess, Singh, "On
+//   less than twice of F, or with a standard deviation above `max_sigma_m`, the result keeps to the guess (Zhang, Kaess, Singh, "On
 //   degeneracy of optimization-based state estimation problems", ICRA 2016) and says so; a metre and a radian count alike there.
 // - The covariance is 2 s^2 inv(A - F), s the noise of single beams, since both scans have it.
 //

@@ -119,6 +119,13 @@ TEST_CASE("straight corridor: every pair is flagged, from a good guess and from 
   }
 }
 
+TEST_CASE("it is not the noise of the normals that shows the way along a corridor, however much uncertainty is allowed") {
+  for (const Outcome& o : run(scenes::corridor(), 3.0, 1.0, 0.95, {.max_sigma_m = 0.1})) {
+    CHECK(o.match.unobservable == 1);
+    CHECK(std::abs(o.off.x) == doctest::Approx(0.05 * o.way_m).epsilon(0.1));
+  }
+}
+
 TEST_CASE("the covariance is that of the errors") {
   // Of 120 pairs each: how many standard deviations the errors are, forward and in yaw.
   for (const auto& [scene, guess] : {std::pair{scenes::hall(), 0.95}, std::pair{scenes::smooth_track(), 0.95}}) {

@@ -216,6 +216,16 @@ TEST_CASE("a car ahead in a corridor is not taken for a wall: the way along stay
   CHECK(wrong.T_first_second.x < 0.10);
 }
 
+TEST_CASE("the two faces of a thin wall are no pair") {
+  scenes::Scene scene;
+  scene.panels = {{{1.0, -2.0}, {1.0, 2.0}}};
+  const LaserScan front = scenes::scan(scene, {}, {}, {}, Time{0}, 0);
+  const LaserScan back = scenes::scan(scene, {}, {2.0, 0.0, math::kPi}, {}, Time{50'000'000}, 1);
+  const ScanMatch match = ScanMatcher().match(front, back, {2.0, 0.0, math::kPi});
+  CHECK(match.status == MatchStatus::kTooFewPairs);
+  CHECK(match.T_first_second == Pose2{2.0, 0.0, math::kPi});
+}
+
 TEST_CASE("a wall that closes the corridor makes the way along it known") {
   scenes::Scene scene = scenes::corridor();
   scene.panels.push_back({{6.0, -1.0}, {6.0, 1.0}});

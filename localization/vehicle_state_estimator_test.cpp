@@ -332,6 +332,21 @@ TEST_CASE("tilt of the accelerometer is learnt standing, gravity is taken off by
   CHECK(wrong.value() > 2.0 * right.value());
 }
 
+TEST_CASE("the bias of the accelerometer is learnt while driving, too") {
+  Drive d;
+  d.accel_offset = {0.6, -0.4};
+  d.wheel_noise = 0.15;
+  d.velocity = [](double t) { return Twist{2.5 + 0.5 * math::sin(0.4 * t), 0.0, 0.3 * math::sin(0.9 * t)}; };
+  VehicleStateEstimator estimator(VehicleStateParameters{.accel_bias_sigma_mps2 = 0.8});
+  Rms forward;
+  run(estimator, d, 40.0, [&](double t, std::uint64_t, const Pose2&) {
+    if (t > 10.0) forward.add(estimator.state().velocity.x_mps - d.velocity(t).x_mps);
+  });
+  CHECK(std::abs(estimator.state().accel_bias_mps2.x - 0.6) < 0.1);
+  CHECK(std::abs(estimator.state().accel_bias_mps2.y + 0.4) < 0.1);
+  CHECK(forward.value() < 0.08);
+}
+
 TEST_CASE("input that is not finite, not newer or too late is refused and changes nothing") {
   Drive d;
   d.velocity = [](double) { return Twist{2.0, 0.0, 0.3}; };
