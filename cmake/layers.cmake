@@ -5,7 +5,7 @@
 cmake_minimum_required(VERSION 3.22)
 
 set(PITWALL_FOLDERS
-    core plant tracks tracks/build ros_messages recording calibration sim controllers/qp controllers scenarios apps tests bench)
+    core plant tracks tracks/build ros_messages recording calibration sim controllers/qp controllers scenarios analysis apps tests bench)
 
 set(PITWALL_MAY_USE_core "")
 set(PITWALL_MAY_USE_plant core)
@@ -18,6 +18,7 @@ set(PITWALL_MAY_USE_sim core plant tracks)
 set(PITWALL_MAY_USE_controllers/qp core)
 set(PITWALL_MAY_USE_controllers core tracks controllers/qp)
 set(PITWALL_MAY_USE_scenarios core calibration plant tracks ros_messages recording sim controllers)
+set(PITWALL_MAY_USE_analysis core calibration tracks ros_messages controllers recording scenarios)
 set(PITWALL_MAY_USE_apps ${PITWALL_FOLDERS})
 set(PITWALL_MAY_USE_tests ${PITWALL_FOLDERS})
 set(PITWALL_MAY_USE_bench ${PITWALL_FOLDERS})
