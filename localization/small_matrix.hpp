@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrices of a size known when compiled, on the stack: the 3 x 3 of a pose in the plane and the 8 x 8 of a filter. Everything in one
+// fixed order of operations; nothing is allocated.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+namespace pitwall::localization {
+
+/// R x C numbers, row by row; zero unless given.
+template <std::size_t R, std::size_t C>
+struct Matrix {
+  std::array<double, R * C> v{};
+  double& operator()(std::size_t i, std::size_t k) { return v[i * C + k]; }
+  double operator()(std::size_t i, std::size_t k) const { return v[i * C + k]; }
+  friend bool operator==(const Matrix&, const Matrix&) = default;
+};
+
+template <std::size_t N>
+using Vector = Matrix<N, 1>;
+
+using Matrix3 = Matrix<3, 3>;
+using Vector3 = Vector<3>;
+
+template <std::size_t N>
+Matrix<N, N> identity() {
+  Matrix<N, N> m;
+  for (std::size_t i = 0; i < N; ++i) m(i, i) = 1.0;
+  return m;
+}
+
+template <std::size_t N>
+Matrix<N, N> diagonal(const std::array<double, N>& values) {
+  Matrix<N, N> m;
+  for (std::size_t i = 0; i < N; ++i) m(i, i) = values[i];
+  return m;
+}
+
+template <std::size_t R, std::size_t K, std::size_t C>
+Matrix<R, C> operator*(const Matrix<R, K>& a, const Matrix<K, C>& b) {
+  Matrix<R, C> m;
+  for (std::size_t i = 0; i < R; ++i) {
+    for (std::size_t j = 0; j < K; ++j) {
+      for (std::size_t k = 0; k < C; ++k) m(i, k) += a(i, j) * b(j, k);
+    }
+  }
+  return m;
+}
+
+template <std::size_t R, std::size_t C>
+Matrix<R, C> operator*(double k, Matrix<R, C> a) {
+  for (double& x : a.v) x *= k;
+  return a;
+}
+
+template <std::size_t R, std::size_t C>
+Matrix<R, C> operator+(Matrix<R, C> a, const Matrix<R, C>& b) {
+  for (std::size_t i = 0; i < R * C; ++i) a.v[i] += b.v[i];
+  return a;
+}
+
+template <std::size_t R, std::size_t C>
+Matrix<R, C> operator-(Matrix<R, C> a, const Matrix<R, C>& b) {
+  for (std::size_t i = 0; i < R * C; ++i) a.v[i] -= b.v[i];
+  return a;
+}
+
+template <std::size_t R, std::size_t C>
+Matrix<C, R> transposed(const Matrix<R, C>& a) {
+  Matrix<C, R> m;
+  for (std::size_t i = 0; i < R; ++i) {
+    for (std::size_t k = 0; k < C; ++k) m(k, i) = a(i, k);
+  }
+  return m;
+}
+
+/// a P a^T.
+template <std::size_t R, std::size_t C>
+Matrix<R, R> sandwich(const Matrix<R, C>& a, const Matrix<C, C>& p) {
+  return a * p * transposed(a);
+}
+
+/// Eigenvalues in ascending order, and in column k of `vectors` the unit vector of value k.
+struct Eigen3 {
+  std::array<double, 3> values{};
+  Matrix3 vectors;
+};
+
+/// Of a symmetric matrix, by Jacobi's rotations (Golub and Van Loan, "Matrix Computations", section 8.5). Of each vector the component of
+/// largest magnitude is positive.
+Eigen3 eigen_symmetric(const Matrix3& a);
+
+}  // namespace pitwall::localization
