@@ -98,8 +98,9 @@ class Scribe {
     if (last_now_) motion.command_age_s = (call.seen.now - *last_now_).seconds();
     const double speed = safety_.effective_speed_mps(motion);
     stop.speed_is_command = speed != std::abs(stop.measured_speed_mps);
-    stop.geometry = judge_stop(view_, driver_.car, stop.steering_rad, speed, call.replayed.beam,
-                               {safety_.parameters().stopping_decel_mps2, request_.response_s});
+    stop.geometry =
+        judge_stop(view_, driver_.car, stop.steering_rad, speed, call.replayed.beam,
+                   {safety_.parameters().stopping_decel_mps2, safety_.parameters().stopping_response_s + driver_.car.speed_delay_s});
     // A sensor that is silent, or the operator, is no matter of geometry.
     if (stop.layer != name(Layer::kSafety) && stop.reason != name(Reason::kNoSafeGap)) stop.geometry.verdict = Verdict::kNone;
   }

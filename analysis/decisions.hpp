@@ -94,7 +94,6 @@ struct ReplayRequest {
   recording::RecordedCar car;
   std::vector<recording::ParameterChange> changes;  ///< "node/name", as load_run() gives them
   std::vector<std::string> fixed;                   ///< parameters that recorded changes do not touch
-  double response_s = 0.1;                          ///< lag of the speed, for stopping distances
   bool geometry = true;                             ///< whether stops are wanted
 };
 
