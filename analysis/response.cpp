@@ -22,12 +22,14 @@ constexpr double kLeastTurnSpread = 0.1;   // rad/s
 constexpr double kScaleSpeed_mps = 0.5;    // odometry is judged from here
 constexpr double kStraight_1pm = 0.15;
 constexpr double kTight_1pm = 0.5;
+constexpr double kLeastSigma = 0.02;  // m/s, rad/s
 
 /// Those entries of a measured motion at which `known` says yes.
 struct Selected {
-  std::vector<double> begin_s, end_s, value, factor;
-  [[nodiscard]] MeasuredSignal signal() const { return {begin_s, end_s, value, factor, {}}; }
-  void add(const MeasuredMotion& from, std::size_t i, double v, double f) {
+  std::vector<double> begin_s, end_s, value, factor, weight;
+  [[nodiscard]] MeasuredSignal signal() const { return {begin_s, end_s, value, factor, weight}; }
+  void add(const MeasuredMotion& from, std::size_t i, double v, double sigma, double f) {
+    weight.push_back(1.0 / (sigma * sigma));
     begin_s.push_back(from.begin_s[i]);
     end_s.push_back(from.end_s[i]);
     value.push_back(v);
@@ -67,7 +69,7 @@ LagFit fit_turning(const Commanded& turning, bool is_curvature, const MeasuredMo
   for (std::size_t i = 0; i < measured.size(); ++i) {
     const double speed = measured.speed_mps[i];
     if (!std::isfinite(measured.yaw_rate_radps[i]) || (is_curvature && !(std::abs(speed) >= kMoving_mps))) continue;
-    known.add(measured, i, measured.yaw_rate_radps[i], is_curvature ? speed : 1.0);
+    known.add(measured, i, measured.yaw_rate_radps[i], measured.yaw_sigma_radps[i], is_curvature ? speed : 1.0);
   }
   LagOptions options;
   options.least_spread = kLeastTurnSpread;
@@ -81,21 +83,22 @@ std::vector<GripRow> fit_grip(const Commanded& curvature, const LagFit& turning,
   Selected known;
   for (std::size_t i = 0; i < measured.size(); ++i) {
     if (!std::isfinite(measured.yaw_rate_radps[i]) || !(std::abs(measured.speed_mps[i]) >= kMoving_mps)) continue;
-    known.add(measured, i, measured.yaw_rate_radps[i], measured.speed_mps[i]);
+    known.add(measured, i, measured.yaw_rate_radps[i], measured.yaw_sigma_radps[i], measured.speed_mps[i]);
   }
   const std::vector<double> asked =
       signals::aligned(curvature.signal(), known.signal(), turning.delay_s.value, turning.time_constant_s.value);
   std::vector<GripRow> rows;
   for (std::size_t bin = 0; bin + 1 < kEdges.size(); ++bin) {
-    std::vector<double> t, x, y;
+    std::vector<double> t, x, y, w;
     for (std::size_t i = 0; i < asked.size(); ++i) {
       const double lateral = std::abs(asked[i] * known.factor[i]);
       if (!std::isfinite(asked[i]) || lateral < kEdges[bin] || lateral >= kEdges[bin + 1]) continue;
       t.push_back(known.begin_s[i]);
       x.push_back(asked[i]);
       y.push_back(known.value[i]);
+      w.push_back(known.weight[i]);
     }
-    GripRow row{kEdges[bin], kEdges[bin + 1], signals::fit_gain(t, x, y, kLeastTurn)};
+    GripRow row{kEdges[bin], kEdges[bin + 1], signals::fit_gain(t, x, y, kLeastTurn, w)};
     if (row.gain.identifiable && !turning.lag_s.identifiable) {
       row.gain.identifiable = false;
       row.gain.why = "the steering lag is not known: " + turning.lag_s.why;
@@ -115,7 +118,7 @@ void add_odometry_scale(Response& to, const OdometrySeries& odometry, const Meas
   const MeasuredSignal all{measured.begin_s, measured.end_s, measured.speed_mps, {}, {}};
   const std::vector<double> wheel_speed = signals::aligned({wheels.t_s, wheels.value, Between::kLinear}, all, 0.0, 0.0);
   for (const bool tight : {false, true}) {
-    std::vector<double> t, x, y;
+    std::vector<double> t, x, y, w;
     for (std::size_t i = 0; i < measured.size(); ++i) {
       const double speed = measured.speed_mps[i];
       if (!std::isfinite(speed) || !std::isfinite(measured.yaw_rate_radps[i]) || !std::isfinite(wheel_speed[i])) continue;
@@ -125,9 +128,10 @@ void add_odometry_scale(Response& to, const OdometrySeries& odometry, const Meas
       t.push_back(measured.begin_s[i]);
       x.push_back(wheel_speed[i]);
       y.push_back(speed);
+      w.push_back(1.0 / (measured.speed_sigma_mps[i] * measured.speed_sigma_mps[i]));
     }
     double squares = 0.0;
-    const Estimate scale = signals::fit_gain(t, x, y, kScaleSpeed_mps);
+    const Estimate scale = signals::fit_gain(t, x, y, kScaleSpeed_mps, w);
     for (std::size_t i = 0; i < x.size(); ++i) squares += (y[i] - scale.value * x[i]) * (y[i] - scale.value * x[i]);
     to.rows.push_back({tight ? "odometry_scale_tight" : "odometry_scale_straight",
                        tight ? "odometry: true speed over reported, tight turns" : "odometry: true speed over reported, straights", "",
@@ -153,6 +157,9 @@ MeasuredMotion by_scans(const MotionSeries& motion, double begin_s, double end_s
       to.end_s.push_back(motion.end_s[i]);
       to.speed_mps.push_back(motion.speed_seen[i] != 0.0 ? motion.speed_mps[i] : NAN);
       to.yaw_rate_radps.push_back(motion.yaw_seen[i] != 0.0 ? motion.yaw_rate_radps[i] : NAN);
+      // No pair is better than its calibration of noise: a floor keeps a few from having all the say.
+      to.speed_sigma_mps.push_back(std::max(kLeastSigma, motion.speed_sigma_mps[i]));
+      to.yaw_sigma_radps.push_back(std::max(kLeastSigma, motion.yaw_sigma_radps[i]));
     }
   });
 }
@@ -165,6 +172,8 @@ MeasuredMotion by_odometry(const OdometrySeries& odometry, double begin_s, doubl
       to.end_s.push_back(odometry.t_s[i]);
       to.speed_mps.push_back(odometry.speed_mps[i]);
       to.yaw_rate_radps.push_back(NAN);
+      to.speed_sigma_mps.push_back(kLeastSigma);
+      to.yaw_sigma_radps.push_back(kLeastSigma);
     }
   });
 }
@@ -195,7 +204,7 @@ Response fit_response(const CommandSeries& command, const OdometrySeries& odomet
   response.source = measured.source;
   Selected speed;
   for (std::size_t i = 0; i < measured.size(); ++i) {
-    if (std::isfinite(measured.speed_mps[i])) speed.add(measured, i, measured.speed_mps[i], 1.0);
+    if (std::isfinite(measured.speed_mps[i])) speed.add(measured, i, measured.speed_mps[i], measured.speed_sigma_mps[i], 1.0);
   }
   const Commanded speeds = commanded(command, [&](std::size_t i) { return command.speed_mps[i]; });
   LagOptions options;
@@ -215,7 +224,11 @@ Response fit_response(const CommandSeries& command, const OdometrySeries& odomet
   return response;
 }
 
-Way way_of(const MeasuredMotion& measured) {
+Way way_of(const MeasuredMotion& measured, const OdometrySeries& odometry) {
+  constexpr double kCertain_mps = 0.05;
+  const MeasuredMotion wheels = by_odometry(odometry, -INFINITY, INFINITY);
+  const MeasuredSignal intervals{measured.begin_s, measured.end_s, measured.speed_mps, {}, {}};
+  const std::vector<double> stand_in = signals::aligned({wheels.begin_s, wheels.speed_mps, Between::kLinear}, intervals, 0.0, 0.0);
   Way way;
   double known_s = 0.0;
   double total_s = 0.0;
@@ -224,16 +237,17 @@ Way way_of(const MeasuredMotion& measured) {
   for (std::size_t i = 0; i < measured.size(); ++i) {
     const double middle = 0.5 * (measured.begin_s[i] + measured.end_s[i]);
     const bool known = std::isfinite(measured.speed_mps[i]);
-    const double speed = known ? measured.speed_mps[i] : last_speed;
-    if (known) way.peak_mps = std::isnan(way.peak_mps) ? speed : std::max(way.peak_mps, speed);
-    if (std::isfinite(last_s) && std::isfinite(speed) && std::isfinite(last_speed)) {
+    const double speed = known ? measured.speed_mps[i] : std::isfinite(stand_in[i]) ? stand_in[i] : last_speed;
+    const bool certain = known && (measured.speed_sigma_mps.empty() || measured.speed_sigma_mps[i] <= kCertain_mps);
+    if (certain) way.peak_mps = std::isnan(way.peak_mps) ? speed : std::max(way.peak_mps, speed);
+    if (std::isfinite(last_s)) {
       const double dt = middle - last_s;
-      way.distance_m += 0.5 * std::abs(speed + last_speed) * dt;
+      if (std::isfinite(speed) && std::isfinite(last_speed)) way.distance_m += 0.5 * std::abs(speed + last_speed) * dt;
       total_s += dt;
       known_s += known ? dt : 0.0;
     }
     last_s = middle;
-    if (std::isfinite(speed)) last_speed = speed;
+    last_speed = speed;
   }
   if (total_s > 0.0) {
     way.mean_mps = way.distance_m / total_s;

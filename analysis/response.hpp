@@ -17,6 +17,7 @@ namespace pitwall::analysis {
 struct MeasuredMotion {
   std::string source;  ///< "scans", "odometry", "truth"
   std::vector<double> begin_s, end_s, speed_mps, yaw_rate_radps;
+  std::vector<double> speed_sigma_mps, yaw_sigma_radps;  ///< standard deviations, what fits are weighted by
   [[nodiscard]] std::size_t size() const { return begin_s.size(); }
 };
 
@@ -54,13 +55,13 @@ struct Response {
 /// Fits everything. `wheelbase_m` turns steering angles into curvature.
 Response fit_response(const CommandSeries& command, const OdometrySeries& odometry, const MeasuredMotion& measured, double wheelbase_m);
 
-/// Way in m by the speed over the intervals; where it is not known, as it was before. `known_share` of the time it was.
+/// Way by the speed over the intervals. Where it is not known the wheels stand in, or else the last speed that was.
 struct Way {
   double distance_m = 0.0;
   double mean_mps = NAN;
-  double peak_mps = NAN;
-  double known_share = 0.0;
+  double peak_mps = NAN;     ///< of speeds known to 0.05 m/s
+  double known_share = 0.0;  ///< of the time the speed was known
 };
-Way way_of(const MeasuredMotion& measured);
+Way way_of(const MeasuredMotion& measured, const OdometrySeries& odometry = {});
 
 }  // namespace pitwall::analysis

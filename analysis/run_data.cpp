@@ -372,7 +372,7 @@ Status read_bag(const fs::path& path, const std::vector<Cast>& casts, bool (*wan
   std::vector<std::unique_ptr<TopicReader>> readers(reader->topics().size());
   for (std::size_t k = 0; k < readers.size(); ++k) {
     for (const Cast& cast : casts) {
-      if (cast.topic != nullptr && cast.topic->name == reader->topics()[k].name) {
+      if (cast.topic != nullptr && wanted(cast.role->name) && cast.topic->name == reader->topics()[k].name) {
         readers[k] = loader.reader(cast.role->name, *cast.topic);
         readers[k]->describe(std::string(cast.role->name), *cast.topic);
       }

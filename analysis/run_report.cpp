@@ -45,12 +45,12 @@ std::string calibration_value(const CarParameters& car, const std::string& name)
 Table table_of_summary(const RunAnalysis& analysis, const HoldReport& report) {
   Table table{"summary",
               "What the car did",
-              "distances by scans bridge what the walls do not tell; the share they tell is below",
+              "where the walls do not tell the speed the wheels stand in for the distance; the share they tell is below",
               {{"quantity", "quantity"}, {"value", "value"}, {"unit", "unit"}, {"truth", "from the truth"}, {"difference", "difference"}},
               {}};
   const RunData& run = analysis.run;
   const Hold& hold = report.hold;
-  const Way way = way_of(report.measured);
+  const Way way = way_of(report.measured, run.odometry);
   const bool simulated = run.truth.size() > 1;
   const Way truth = simulated ? true_way(run.truth, hold) : Way{0.0, NAN, NAN, 0.0};
   const auto add = [&](const std::string& name, double value, const std::string& unit, double true_value, int digits = 3) {

@@ -83,7 +83,8 @@ std::vector<double> aligned(const CommandSignal& command, const MeasuredSignal& 
 
 /// The gain g of y = g x through zero, blocks by time `t_s` (increasing). Not identifiable: fewer than 10 samples, less than 3 s or an
 /// `x` whose root mean square is below `least_rms`.
-Estimate fit_gain(std::span<const double> t_s, std::span<const double> x, std::span<const double> y, double least_rms);
+Estimate fit_gain(std::span<const double> t_s, std::span<const double> x, std::span<const double> y, double least_rms,
+                  std::span<const double> weight = {});
 
 /// The mean of y with its interval, blocks by time.
 Estimate mean_of(std::span<const double> t_s, std::span<const double> y);
