@@ -172,7 +172,7 @@ Table table_of_replay(const RunAnalysis& analysis, const HoldReport& report) {
   return table;
 }
 
-Table table_of_stops(const HoldReport& report) {
+Table table_of_stops(const std::vector<StopRow>& stops) {
   Table table{"stops",
               "Stops",
               "clear way: how far the chassis could have gone on along its arc; a false alarm had 1.5 times its stopping distance",
@@ -199,7 +199,7 @@ Table table_of_stops(const HoldReport& report) {
                {"true_verdict", "true verdict"},
                {"clear_difference_m", "difference [m]"}},
               {}};
-  for (const StopRow& row : report.stops) {
+  for (const StopRow& row : stops) {
     if (table.rows.size() == kMostStopRows) break;
     const StopGeometry& g = row.geometry;
     const bool known = row.event != nullptr;
@@ -236,7 +236,7 @@ Table table_of_stops(const HoldReport& report) {
 }
 
 /// "safety: ttc_brake 97 ticks in 3 stops".
-Table table_of_layers(const HoldReport& report) {
+Table table_of_layers(const std::vector<StopRow>& stops) {
   Table table{"stops_by_layer",
               "Stop ticks by layer",
               "",
@@ -254,8 +254,8 @@ Table table_of_layers(const HoldReport& report) {
     std::array<std::size_t, 4> verdicts{};
   };
   std::map<std::pair<std::string, std::string>, Sum> sums;
-  for (const StopRow& row : report.stops) {
-    Sum& sum = sums[{row.layer, row.layer == "drive_silent" ? "" : row.reason}];
+  for (const StopRow& row : stops) {
+    Sum& sum = sums[{row.layer, row.layer == "drive_silent" || row.layer == "driver" ? "" : row.reason}];
     sum.ticks += row.ticks;
     ++sum.stops;
     sum.otherwise += row.agrees() ? 0 : 1;
@@ -346,13 +346,33 @@ Section section_of_hold(const RunAnalysis& analysis, const HoldReport& report) {
   section.tables = {table_of_summary(analysis, report), table_of_response(analysis, report)};
   if (!report.response.grip.empty()) section.tables.push_back(table_of_grip(report));
   if (analysis.replayed) section.tables.push_back(table_of_replay(analysis, report));
-  section.tables.push_back(table_of_layers(report));
-  section.tables.push_back(table_of_stops(report));
+  section.tables.push_back(table_of_layers(report.stops));
+  section.tables.push_back(table_of_stops(report.stops));
   if (report.stops.size() > kMostStopRows) {
     section.notes.push_back("of " + std::to_string(report.stops.size()) + " stops the first " + std::to_string(kMostStopRows) +
                             " are listed");
   }
   if (!report.picture.empty()) section.pictures.push_back(report.picture);
+  return section;
+}
+
+/// What stopped while the operator did not hold the button, mostly that very reason.
+Section section_between_holds(const RunAnalysis& analysis) {
+  Section section{"between_holds", "Between the holds", {}, {}, {}, {}};
+  std::vector<StopRow> stops;
+  double from = 0.0;
+  const auto add_until = [&](double to) {
+    if (to <= from) return;
+    const Hold gap{std::nextafter(from, to), std::nextafter(to, from)};
+    for (StopRow& row : stops_of(analysis, gap, {}, 0.0)) stops.push_back(std::move(row));
+  };
+  for (const Hold& hold : analysis.holds) {
+    if (hold.too_short) continue;
+    add_until(hold.begin_s);
+    from = hold.end_s;
+  }
+  add_until(analysis.run.duration_s);
+  section.tables = {table_of_layers(stops), table_of_stops(stops)};
   return section;
 }
 
@@ -434,7 +454,7 @@ Result<std::vector<HoldReport>> report_holds(const RunAnalysis& analysis, std::o
     report.speed_lag_s =
         fitted ? std::max(0.0, lag->value) : analysis.driver.safety().stopping_response_s + analysis.driver.car.speed_delay_s;
     report.speed_lag_source = fitted ? "fitted in this hold" : "stopping_response_s and the car's speed_delay_s: none could be fitted";
-    report.stops = stops_of(analysis, hold, report.speed_lag_s);
+    report.stops = stops_of(analysis, hold, report.measured, report.speed_lag_s);
     reports.push_back(std::move(report));
   }
   if (only && reports.empty()) {
@@ -449,6 +469,7 @@ Document report(const RunAnalysis& analysis, const std::vector<HoldReport>& hold
   document.warnings = analysis.warnings;
   document.sections.push_back(section_of_run(analysis));
   for (const HoldReport& hold : holds) document.sections.push_back(section_of_hold(analysis, hold));
+  if (!analysis.whole_run) document.sections.push_back(section_between_holds(analysis));
   if (analysis.what_if) document.sections.push_back(section_of_what_if(analysis));
   if (closed_loop) document.sections.push_back(section_of_closed_loop(*closed_loop));
   return document;

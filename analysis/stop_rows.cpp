@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/signal.hpp"
+#include "core/text.hpp"
 #include "scenarios/run.hpp"
 
 namespace pitwall::analysis {
@@ -130,13 +131,70 @@ void add_overrides(const RunAnalysis& analysis, const Hold& hold, std::vector<St
   }
 }
 
+/// The smallest speed that was commanded in [from_s, to_s]; NaN where the last command before is too old.
+double least_commanded(const CommandSeries& command, double from_s, double to_s) {
+  const auto after = std::upper_bound(command.arrival_s.begin(), command.arrival_s.end(), to_s);
+  double least = NAN;
+  for (auto i = after - command.arrival_s.begin(); i-- > 0;) {
+    const auto k = static_cast<std::size_t>(i);
+    const double until = i + 1 < after - command.arrival_s.begin() ? command.arrival_s[k + 1] : to_s;
+    if (until - command.arrival_s[k] > kDriveSilence_s) return NAN;
+    least = std::isnan(least) ? command.speed_mps[k] : std::min(least, command.speed_mps[k]);
+    if (command.arrival_s[k] <= from_s) return least;
+  }
+  return NAN;
+}
+
+/// A car that does not do what it has been told for a while.
+void add_unheeded(const RunAnalysis& analysis, const Hold& hold, const MeasuredMotion& measured, double response_s,
+                  std::vector<StopRow>& rows) {
+  constexpr double kPatience_s = 0.3;
+  constexpr double kTold_mps = 0.3;
+  constexpr double kHeeded = 0.5;
+  constexpr double kShortest_s = 0.1;
+  const OdometrySeries& odometry = analysis.run.odometry;
+  const std::vector<double> wheels =
+      signals::resample(odometry.arrival_s, odometry.speed_mps, measured.end_s, signals::Between::kHeld, 0.1);
+  StopRow row;
+  bool within = false;
+  double told = NAN;
+  const auto close = [&] {
+    if (within && row.end_s - row.begin_s >= kShortest_s) {
+      row.reason = "told to drive at " + format_number(told, 2) + " m/s or more, it does not";
+      rows.push_back(row);
+    }
+    within = false;
+  };
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    const double t = 0.5 * (measured.begin_s[i] + measured.end_s[i]);
+    const double speed = std::isfinite(measured.speed_mps[i]) ? measured.speed_mps[i] : wheels[i];
+    if (!hold.holds(t) || !std::isfinite(speed)) continue;
+    const double least = least_commanded(analysis.run.command, t - response_s - kPatience_s, t - response_s);
+    if (!(least >= kTold_mps && std::abs(speed) < kHeeded * least)) {
+      close();
+      continue;
+    }
+    if (!within) {
+      row = {};
+      row.begin_s = t;
+      row.layer = "driver";
+      told = least;
+      within = true;
+    }
+    told = std::min(told, least);
+    row.end_s = t;
+  }
+  close();
+}
+
 }  // namespace
 
-std::vector<StopRow> stops_of(const RunAnalysis& analysis, const Hold& hold, double response_s) {
+std::vector<StopRow> stops_of(const RunAnalysis& analysis, const Hold& hold, const MeasuredMotion& measured, double response_s) {
   std::vector<StopRow> rows;
   add_controller_stops(analysis, hold, response_s, rows);
   add_silences(analysis, hold, rows);
   add_overrides(analysis, hold, rows);
+  add_unheeded(analysis, hold, measured, response_s, rows);
   std::stable_sort(rows.begin(), rows.end(), [](const StopRow& a, const StopRow& b) { return a.begin_s < b.begin_s; });
   return rows;
 }
