@@ -152,9 +152,12 @@ void add_unheeded(const RunAnalysis& analysis, const Hold& hold, const MeasuredM
   constexpr double kTold_mps = 0.3;
   constexpr double kHeeded = 0.5;
   constexpr double kShortest_s = 0.1;
+  constexpr double kLookBack_s = 0.2;
+  constexpr double kGathers_mps = 0.1;
   const OdometrySeries& odometry = analysis.run.odometry;
   const std::vector<double> wheels =
       signals::resample(odometry.arrival_s, odometry.speed_mps, measured.end_s, signals::Between::kHeld, 0.1);
+  std::vector<std::pair<double, double>> before;  // time and speed, the last kLookBack_s
   StopRow row;
   bool within = false;
   double told = NAN;
@@ -169,8 +172,12 @@ void add_unheeded(const RunAnalysis& analysis, const Hold& hold, const MeasuredM
     const double t = 0.5 * (measured.begin_s[i] + measured.end_s[i]);
     const double speed = std::isfinite(measured.speed_mps[i]) ? measured.speed_mps[i] : wheels[i];
     if (!hold.holds(t) || !std::isfinite(speed)) continue;
-    const double least = least_commanded(analysis.run.command, t - response_s - kPatience_s, t - response_s);
-    if (!(least >= kTold_mps && std::abs(speed) < kHeeded * least)) {
+    const double least = least_commanded(analysis.run.command, t - response_s - kPatience_s, t);
+    while (before.size() > 1 && before[1].first <= t - kLookBack_s) before.erase(before.begin());
+    before.emplace_back(t, std::abs(speed));
+    // One that gathers speed does what it can.
+    const bool gathers = std::abs(speed) - before.front().second > kGathers_mps;
+    if (!(least >= kTold_mps && std::abs(speed) < kHeeded * least) || gathers) {
       close();
       continue;
     }
