@@ -42,7 +42,7 @@ Result<std::string> fingerprint(const fs::path& file) {
   in.seekg(-static_cast<std::streamoff>(ends.size() - static_cast<std::size_t>(half)), std::ios::end);
   in.read(ends.data() + half, static_cast<std::streamsize>(ends.size()) - half);
   if (!in) return Error{file.string() + ": cannot be read"};
-  const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(changed.time_since_epoch()).count();
+  const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::file_clock::to_sys(changed).time_since_epoch()).count();
   return std::to_string(size) + " bytes, changed " + std::to_string(ns) + ", " + sha256_hex(ends).substr(0, 16);
 }
 

@@ -7,6 +7,7 @@
 #include "calibration/car_profile.hpp"
 #include "controllers/make.hpp"
 #include "core/text.hpp"
+#include "recording/run_folder.hpp"
 #include "scenarios/replay_run.hpp"
 #include "scenarios/run.hpp"
 
@@ -94,7 +95,17 @@ Result<Driver> find_driver(const std::filesystem::path& run, const std::string& 
   if (folder || !options.scenario.empty()) return simulated_driver(run, car, options);
   Driver driver;
   driver.controller = options.controller;
-  const auto profile = calibration::load_car(options.profile, calibration::cars_folder());
+  std::string car_profile = options.profile;
+  if (const auto manifest = recording::load_manifest(run); manifest) {
+    for (const recording::RecordedCar& each : manifest->cars) {
+      if ((car.empty() || each.name == car) && !each.controller.empty()) {
+        driver.controller = each.controller;
+        break;
+      }
+    }
+    if (!manifest->car_id.empty()) car_profile = manifest->car_id;
+  }
+  const auto profile = calibration::load_car(car_profile, calibration::cars_folder());
   if (!profile) return profile.error();
   driver.car = profile->parameters;
   Node parameters = Node::map();

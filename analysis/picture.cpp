@@ -212,7 +212,13 @@ std::string to_svg(const Picture& picture) {
     const Panel& panel = picture.panels[k];
     const Axes axes(picture, panel, kTop + static_cast<double>(k) * (kPanel + kGap));
     svg += axes.grid(panel.title);
-    for (const Band& band : picture.bands) svg += axes.band(band, k == 0);
+    double labelled_to = 0.0;
+    for (const Band& band : picture.bands) {
+      // Labels that would lie on one another are left to the tooltip.
+      const bool free = k == 0 && axes.x(band.begin_s) >= labelled_to;
+      if (free) labelled_to = axes.x(band.begin_s) + 6.0 * static_cast<double>(band.label.size());
+      svg += axes.band(band, free);
+    }
     for (std::size_t i = 0; i < panel.lines.size(); ++i) svg += axes.line(panel.lines[i], i);
   }
   for (std::size_t k = 0; k < picture.views.size(); ++k) {

@@ -15,7 +15,7 @@ namespace pitwall::analysis {
 
 /// The motion of base_link: sample i is the mean over [begin_s[i], end_s[i]]; NaN where it is not known.
 struct MeasuredMotion {
-  std::string source;  ///< "scans", "odometry", "truth"
+  std::string source;  ///< "scans", "odometry", "truth", "nothing"
   std::vector<double> begin_s, end_s, speed_mps, yaw_rate_radps;
   std::vector<double> speed_sigma_mps, yaw_sigma_radps;  ///< standard deviations, what fits are weighted by
   [[nodiscard]] std::size_t size() const { return begin_s.size(); }

@@ -39,6 +39,14 @@ std::int64_t deadman_button(const Driver& driver) {
   return button != nullptr ? parse_int(button->scalar).value_or(kLeftBumper) : kLeftBumper;
 }
 
+/// A scanner too slow for pairs of every second scan is matched scan by scan.
+localization::ScanTrackParameters paired(localization::ScanTrackParameters parameters, double period_s) {
+  if (period_s * static_cast<double>(parameters.stride) <= parameters.max_pair_s) return parameters;
+  parameters.stride = 1;
+  parameters.max_pair_s = std::max(parameters.max_pair_s, 1.5 * period_s);
+  return parameters;
+}
+
 /// Series, and the motion by scans while they are read.
 Status read_run(const AnalysisOptions& options, const Driver& driver, GatheredRun& gathered) {
   std::unique_ptr<MotionTracker> tracker;
@@ -50,7 +58,7 @@ Status read_run(const AnalysisOptions& options, const Driver& driver, GatheredRu
   load.scan = [&](const RunData& run, const LaserScan& scan) {
     if (!tracker) {
       const Pose2 mount = run.T_base_lidar.value_or(driver.car.lidar_mount());
-      tracker = std::make_unique<MotionTracker>(options.matching, mount, run.origin, options.threads);
+      tracker = std::make_unique<MotionTracker>(paired(options.matching, run.scan_period_s), mount, run.origin, options.threads);
     }
     tracker->add(scan);
   };
@@ -123,7 +131,11 @@ void warn(RunAnalysis& analysis) {
                          " messages are not what their type says and were left out");
     }
   }
-  for (const std::string& note : analysis.driver.notes) warnings.push_back(note);
+  for (const UsedTopic& topic : run.topics) {
+    if (topic.clock_shift_s == 0.0) continue;
+    warnings.push_back(topic.name + ": its stamps are of another clock, " + format_number(topic.clock_shift_s, 12) +
+                       " s from that of the recorder; they were shifted by the first of them, so lags contain its delay in transport");
+  }
   if (run.manifest) {
     for (const std::string& changed : recording::changed_files(run.path, *run.manifest)) warnings.push_back(changed);
     if (!run.manifest->finished) warnings.emplace_back("the run was not finished: its recorder died");
@@ -134,6 +146,7 @@ void warn(RunAnalysis& analysis) {
   }
   if (!analysis.replayed) warnings.push_back("no replay: " + analysis.no_replay);
   if (analysis.replayed) {
+    for (const std::string& note : analysis.driver.notes) warnings.push_back(note);
     for (const std::string& note : analysis.replayed->calls.notes) warnings.push_back(note);
   }
 }

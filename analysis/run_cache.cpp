@@ -143,14 +143,15 @@ void read_notes(const Json& note, StopEvent& s) {
 Json notes_of(const GatheredRun& g) {
   Json notes;
   const RunData& run = g.run;
-  notes["run"] = {{"path", run.path.string()},  {"origin_ns", run.origin.ns}, {"duration_s", run.duration_s}, {"messages", run.messages},
-                  {"has_ticks", run.has_ticks}, {"damaged", run.damaged},     {"findings", run.findings}};
+  notes["run"] = {
+      {"path", run.path.string()}, {"origin_ns", run.origin.ns}, {"duration_s", run.duration_s}, {"scan_period_s", run.scan_period_s},
+      {"messages", run.messages},  {"has_ticks", run.has_ticks}, {"damaged", run.damaged},       {"findings", run.findings}};
   notes["car"] = {run.car.name, run.car.controller, run.car.prefix};
   if (run.T_base_lidar) notes["mount"] = {run.T_base_lidar->x, run.T_base_lidar->y, run.T_base_lidar->yaw};
   notes["topics"] = Json::array();
   for (const UsedTopic& t : run.topics) {
-    notes["topics"].push_back(
-        {t.role, t.name, t.type, t.count, t.unreadable, t.zero_stamps, t.backward_stamps, t.rate_hz, t.worst_gap_s, t.median_latency_s});
+    notes["topics"].push_back({t.role, t.name, t.type, t.count, t.unreadable, t.zero_stamps, t.backward_stamps, t.rate_hz, t.worst_gap_s,
+                               t.median_latency_s, t.clock_shift_s});
   }
   notes["missing"] = Json::array();
   for (const MissingTopic& m : run.missing) notes["missing"].push_back({m.role, m.why, m.consequence});
@@ -175,6 +176,7 @@ void read_notes(const Json& notes, GatheredRun& g) {
   run.path = about.at("path").get<std::string>();
   run.origin.ns = about.at("origin_ns").get<std::int64_t>();
   run.duration_s = about.at("duration_s").get<double>();
+  run.scan_period_s = about.at("scan_period_s").get<double>();
   run.messages = about.at("messages").get<std::uint64_t>();
   run.has_ticks = about.at("has_ticks").get<bool>();
   run.damaged = about.at("damaged").get<bool>();
@@ -188,7 +190,7 @@ void read_notes(const Json& notes, GatheredRun& g) {
   for (const Json& t : notes.at("topics")) {
     run.topics.push_back({t.at(0).get<std::string>(), t.at(1).get<std::string>(), t.at(2).get<std::string>(), t.at(3).get<std::uint64_t>(),
                           t.at(4).get<std::uint64_t>(), t.at(5).get<std::uint64_t>(), t.at(6).get<std::uint64_t>(), t.at(7).get<double>(),
-                          t.at(8).get<double>(), t.at(9).get<double>()});
+                          t.at(8).get<double>(), t.at(9).get<double>(), t.at(10).get<double>()});
   }
   for (const Json& m : notes.at("missing")) {
     run.missing.push_back({m.at(0).get<std::string>(), m.at(1).get<std::string>(), m.at(2).get<std::string>()});

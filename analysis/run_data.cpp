@@ -435,6 +435,10 @@ Result<RunData> load_run(const fs::path& path, const LoadOptions& options) {
   const Result<std::vector<Cast>> casts = cast_all(all->topics(), run, options);
   if (!casts) return casts.error();
   note_missing(run, *casts);
+  for (const Cast& cast : *casts) {
+    if (cast.topic != nullptr && cast.role->name == "scan")
+      run.scan_period_s = run.duration_s / static_cast<double>(cast.topic->message_count);
+  }
   for (const auto wanted : {is_mount, is_series}) {
     run.findings.clear();
     if (const Status read = read_bag(path, *casts, wanted, run, options); !read) return read.error();

@@ -3,8 +3,9 @@
 // bags of others; a topic that is missing, or of a type that is not read, is named together with what cannot be said without it.
 //
 // Times are seconds since `origin`, the first message of the recording. `t_s` is the stamp inside the message (the time of receipt where
-// that is 0), for lags and physics; `arrival_s` is when it was received, for what a program could have known. Series are in the order of
-// receipt; sorted_by_stamp() gives those that a fit needs.
+// that is 0), for lags and physics; `arrival_s` is when it was received, for what a program could have known. Stamps of another clock
+// than the recorder's (a minute or more apart) are shifted by the first of them. Series are in the order of receipt; sorted_by_stamp()
+// gives those that a fit needs.
 #pragma once
 
 #include <cstdint>
@@ -77,7 +78,8 @@ struct UsedTopic {
   std::uint64_t backward_stamps = 0;  ///< not after the stamp before
   double rate_hz = 0.0;
   double worst_gap_s = 0.0;       ///< between arrivals
-  double median_latency_s = 0.0;  ///< arrival minus stamp
+  double median_latency_s = 0.0;  ///< arrival minus stamp, after the shift
+  double clock_shift_s = 0.0;     ///< added to its stamps, where they are of another clock than the recorder's
 };
 
 /// A topic that was not read.
@@ -103,6 +105,7 @@ struct RunData {
   PoseSeries pose;
   JoySeries joy;
   ScanSeries scan;
+  double scan_period_s = 0.0;  ///< by number and duration, known before the first scan is read
   TruthSeries truth;
   std::vector<recording::ParameterChange> parameter_changes;  ///< by time of receipt; "node/name" as recorded
   bool has_ticks = false;

@@ -444,6 +444,7 @@ Result<std::vector<HoldReport>> report_holds(const RunAnalysis& analysis, std::o
     report.number = number_of_hold;
     report.measured = by_scans(analysis.motion, hold.begin_s, hold.end_s);
     if (report.measured.size() == 0) report.measured = by_odometry(analysis.run.odometry, hold.begin_s, hold.end_s);
+    if (report.measured.size() == 0) report.measured.source = "nothing";
     const double wheelbase_m = analysis.driver.car.wheelbase_m;
     report.response = fit_response(analysis.run.command, analysis.run.odometry, report.measured, wheelbase_m);
     if (analysis.run.truth.size() > 1) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -54,6 +55,12 @@ class TopicReader {
     latencies_.add(from_seconds(std::clamp(arrival_s - *stamp_s, -9e8, 9e8)).ns);
   }
   void unreadable() { ++used_.unreadable; }
+  /// Takes the stamps for those of another clock where they are so far from the times of receipt.
+  void shift(double offset_s) {
+    constexpr double kSameClock_s = 60.0;
+    if (std::abs(offset_s) > kSameClock_s) used_.clock_shift_s = offset_s;
+  }
+  [[nodiscard]] double shift_s() const { return used_.clock_shift_s; }
 
  private:
   UsedTopic used_;
@@ -73,7 +80,12 @@ class TypedReader final : public TopicReader {
     if (!ros_messages::read(recording::as_text(message.data), wire_)) return unreadable();
     const double arrival_s = seconds_since(origin_, message.log_time);
     std::optional<double> stamp_s;
-    if (const auto stamp = stamp_of(wire_); stamp && stamp->ns != 0) stamp_s = seconds_since(origin_, *stamp);
+    if (const auto stamp = stamp_of(wire_); stamp && stamp->ns != 0) {
+      stamp_s = seconds_since(origin_, *stamp);
+      if (!seen_) shift(arrival_s - *stamp_s);
+      seen_ = true;
+      *stamp_s += shift_s();
+    }
     count(arrival_s, stamp_s);
     take_(wire_, stamp_s.value_or(arrival_s), arrival_s);
   }
@@ -89,6 +101,7 @@ class TypedReader final : public TopicReader {
 
   Time origin_;
   Take take_;
+  bool seen_ = false;
   Wire wire_;
 };
 
