@@ -52,7 +52,24 @@ void OdometryGateParameters::fields(FieldVisitor& f) {
   f.number("max_gap_s", max_gap_s, {"s", 0.01, 10, "a longer step is made by the wheels"});
   f.number("window_s", window_s, {"s", 0, 10, "over which the pose must not outrun the wheels; 0: not tested"});
   f.number("window_share", window_share, {"", 0.01, 10, "of the speed bound by which it may"});
+  f.number("catch_up_s", catch_up_s, {"s", 0, 10, "how long what the pose fell behind the wheels is remembered; 0: not"});
   f.number("window_yaw_share", window_yaw_share, {"", 0.01, 10, "of the yaw bound by which it may"});
+}
+
+OdometryGateParameters OdometryGateParameters::for_differential(double wheel_speed_mps, double separation_m) {
+  OdometryGateParameters p;
+  p.envelope = MotionEnvelope::differential(wheel_speed_mps, separation_m);
+  return p;
+}
+
+OdometryGateParameters OdometryGateParameters::for_car(const CarParameters& car, double friction) {
+  OdometryGateParameters p;
+  p.envelope = MotionEnvelope::ackermann(car, friction);
+  // Six standard deviations of the difference of two poses.
+  const double six = 6.0 * std::sqrt(2.0);
+  p.slack_m = std::min(1.0, six * car.pose_noise_xy_m);
+  p.slack_rad = std::min(1.0, six * car.pose_noise_yaw_rad);
+  return p;
 }
 
 std::string_view to_string(GateVerdict verdict) {
@@ -143,13 +160,18 @@ GatedPose OdometryGate::add_pose(Time stamp, const Pose2& T_raw_base) {
   } else {
     out.by_wheels = rolled.has_value();
     // Without wheels no more than the longest step that is believed.
-    out.step_taken = rolled ? clamped(*rolled, dt_s) : clamped(out.step_raw, std::min(dt_s, parameters_.max_gap_s));
+    // Where the plain step of the wheels would lose what the pose was about to catch up.
+    const Pose2 made_up = rolled ? Pose2{rolled->x + behind_m_, rolled->y, rolled->yaw} : Pose2{};
+    out.step_taken = rolled ? clamped(made_up, dt_s) : clamped(out.step_raw, std::min(dt_s, parameters_.max_gap_s));
     out.T_odom_base = last_out_ * out.step_taken;
     correction_ = out.T_odom_base * inverse(T_raw_base);
     corrected_ = true;
     counts_.without_wheels += rolled ? 0 : 1;
     counts_.absorbed_m += distance(out.step_raw.position(), out.step_taken.position());
     counts_.absorbed_rad += std::abs(wrap_angle(out.step_raw.yaw - out.step_taken.yaw));
+  }
+  if (rolled && parameters_.catch_up_s > 0.0) {
+    behind_m_ = std::max(0.0, 1.0 - dt_s / parameters_.catch_up_s) * behind_m_ + rolled->x - out.step_taken.x;
   }
   out.velocity = {out.step_taken.x / dt_s, out.step_taken.y / dt_s, out.step_taken.yaw / dt_s};
   last_stamp_ = stamp;

@@ -11,6 +11,9 @@
 //   too long     over the last `window_s` the pose made more way, or turned more, than the wheels, by more than a share of the bound:
 //                excursions that each stay within it;
 //   a gap        poses lie more than `max_gap_s` apart, so that a jump would hide in the time.
+// A pose that lags and catches up (a filter under load) would lose way each time it is stopped from catching up. With `catch_up_s` the step
+// of the wheels is lengthened by what the pose fell behind them of late, within the bound.
+//
 // Where the wheels do not cover the step, it is the step of the pose, clamped to the bounds. A pose that is not finite, or not newer than
 // the last, is left out and counted: the next one is judged over the longer time.
 #pragma once
@@ -55,7 +58,13 @@ struct OdometryGateParameters {
   double window_s = 1.0;           ///< 0: no test over a window
   double window_share = 0.25;      ///< of the speed bound, by which the pose may outrun the wheels for a window
   double window_yaw_share = 0.25;  ///< of the yaw bound, likewise
+  double catch_up_s = 0.0;         ///< how long what the pose fell behind is remembered; 0: the plain step of the wheels
   void fields(FieldVisitor& f);
+
+  /// The reference's: two driven wheels, poses of a scan matcher at 10 Hz.
+  static OdometryGateParameters for_differential(double wheel_speed_mps, double separation_m);
+  /// A car, whose poses may come at 40 Hz with the noise of a localiser on top.
+  static OdometryGateParameters for_car(const CarParameters& car, double friction);
 };
 
 enum class GateVerdict : std::uint8_t {
@@ -127,6 +136,7 @@ class OdometryGate {
   Pose2 last_out_;
   Pose2 correction_;  // T_odom_raw
   bool corrected_ = false;
+  double behind_m_ = 0.0;  // forward way of the wheels less that of the steps taken, of late
   struct WindowStep {
     Time end;
     Pose2 pose;

@@ -20,11 +20,7 @@ constexpr std::int64_t kStep_ms = 100;
 
 Time step(std::int64_t k) { return Time{} + from_milliseconds(1000 + kStep_ms * k); }
 
-OdometryGateParameters small_robot() {
-  OdometryGateParameters p;
-  p.envelope = MotionEnvelope::differential(0.218, 0.22);
-  return p;
-}
+OdometryGateParameters small_robot() { return OdometryGateParameters::for_differential(0.218, 0.22); }
 
 // A gate whose wheels turn as told, and a raw pose that moves as told, 10 Hz.
 struct Bench {
@@ -226,6 +222,25 @@ TEST_CASE("wheels that spin are not followed: a pose slower than the wheels is a
   Bench b;
   for (int i = 0; i < 40; ++i) CHECK(b.move({0.002, 0.0, 0.0}, {0.021, 0.0, 0.0}).verdict == GateVerdict::kAccepted);
   CHECK(b.last.T_odom_base == b.raw);
+}
+
+TEST_CASE("a pose that stands still and catches up in jumps loses no way, if it may catch up, and its steps stay within the bound") {
+  OdometryGateParameters patient = small_robot();
+  patient.catch_up_s = 1.0;
+  double way[2] = {0.0, 0.0};
+  int n = 0;
+  for (const OdometryGateParameters& p : {small_robot(), patient}) {
+    Bench b(p, {});
+    for (int i = 0; i < 60; ++i) {
+      // Two steps that lag, then both at once: 0.03 m in 0.1 s.
+      b.move({i % 3 == 2 ? 0.03 : 0.0, 0.0, 0.0}, {0.01, 0.0, 0.0});
+      CHECK(norm({b.last.velocity.x_mps, b.last.velocity.y_mps}) <= kBound * (1.0 + 1e-9));
+    }
+    CHECK(b.gate.counts().of(GateVerdict::kTooFast) == 20);
+    way[n++] = b.last.T_odom_base.x;
+  }
+  CHECK(way[0] == doctest::Approx(0.2));
+  CHECK(way[1] == doctest::Approx(0.6).epsilon(0.2));
 }
 
 TEST_CASE("a car turns no sharper than its steering at low speed, and than its tyres at high speed") {

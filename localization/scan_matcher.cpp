@@ -60,6 +60,7 @@ void ScanMatcherParameters::fields(FieldVisitor& f) {
   f.number("max_sigma_m", max_sigma_m, {"m, rad", 1e-4, 1, "a direction known less well is unobservable"});
   f.number("max_range_m", max_range_m, {"m", 1, 200, "farther beams are left out"});
   f.number("half_window_m", half_window_m, {"m", 0.01, 1, "points within this of a point make its piece of wall"});
+  f.number("least_extent_m", least_extent_m, {"m", 0, 10, "what is smaller, with gaps on both sides, is no wall"});
   f.number("max_scatter_m", max_scatter_m, {"m", 0.001, 0.5, "points that stray farther from a line are no wall"});
   f.flag("deskew", deskew, "put points where the middle beam of the sweep would have measured them");
   f.integer("least_points", least_points, {"", 10, 10000, "a scan with fewer is not matched"});
@@ -73,10 +74,11 @@ double ScanMatch::sigma_along_m(Vec2 direction) const {
 
 double ScanMatch::sigma_yaw_rad() const { return std::sqrt(covariance(2, 2)); }
 
-void ScanMatcher::read(const LaserScan& first, const LaserScan& second, const Twist& velocity) {
-  const ScanPointsSettings settings{parameters_.max_range_m, parameters_.half_window_m, parameters_.max_scatter_m};
-  first_.read(first, velocity, settings);
-  second_.read(second, velocity, settings);
+void ScanMatcher::read(const LaserScan& first, const LaserScan& second, const Twist& velocity_first, const Twist& velocity_second) {
+  const ScanPointsSettings settings{parameters_.max_range_m, parameters_.half_window_m, parameters_.least_extent_m,
+                                    parameters_.max_scatter_m};
+  first_.read(first, velocity_first, settings);
+  second_.read(second, velocity_second, settings);
 }
 
 // First candidate of each point: the beam of the first scan that points the same way.
@@ -246,7 +248,7 @@ void ScanMatcher::conclude(ScanMatch& result) {
   result.degenerate = result.unobservable > 0;
 }
 
-ScanMatch ScanMatcher::match(const LaserScan& first, const LaserScan& second, const Pose2& guess_first_second) {
+ScanMatch ScanMatcher::match(const LaserScan& first, const LaserScan& second, const Pose2& guess_first_second, const Twist& acceleration) {
   ScanMatch result;
   const Time begin = middle_of(first);
   const Time end = middle_of(second);
@@ -260,7 +262,8 @@ ScanMatch ScanMatcher::match(const LaserScan& first, const LaserScan& second, co
       parameters_.deskew && moves ? 0.5 * (begin - first.stamp).seconds() + 0.5 * (end - second.stamp).seconds() : 0.0;
   const bool by_lines = parameters_.metric == MatchMetric::kLine;
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
-    read(first, second, parameters_.deskew ? velocity : Twist{});
+    const Twist gained = 0.5 * result.dt_s * acceleration;
+    parameters_.deskew ? read(first, second, velocity + (-1.0) * gained, velocity + gained) : read(first, second, {}, {});
     const PointList& from = by_lines ? first_.centres() : first_.points();
     const PointList& to = by_lines ? second_.centres() : second_.points();
     const auto least = static_cast<std::size_t>(parameters_.least_points);

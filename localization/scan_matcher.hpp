@@ -6,7 +6,8 @@
 // both sides: Rusinkiewicz, "A symmetric objective function for ICP", SIGGRAPH 2019), weighted by Cauchy's function; Gauss-Newton on
 // (x, y, yaw). Metric `point`: the plain rule of nearest points and the closed-form rigid motion, as reference. Either way:
 //
-// - A sweep takes time. Points are put where the middle beam would have measured them, with the velocity of the result itself.
+// - A sweep takes time. Points are put where the middle beam would have measured them, with the velocity of the
+//   result itself.
 // - The information matrix A = sum of w J^T J says which motions the walls can tell. What the noise of the normals alone would put into it,
 //   F, is taken off first: in a straight corridor A is not zero along the walls, A - F is. Along an eigenvector that is left with
 //   less than the noise, or with a standard deviation above `max_sigma_m`, the result keeps to the guess (Zhang, Kaess, Singh, "On
@@ -45,6 +46,7 @@ struct ScanMatcherParameters {
   double max_sigma_m = 0.01;     ///< directions less certain than this are unobservable
   double max_range_m = 30.0;
   double half_window_m = 0.2;
+  double least_extent_m = 0.7;  ///< smaller things, with gaps on both sides, are no walls: a car ahead may move
   double max_scatter_m = 0.03;
   bool deskew = true;
   std::int64_t least_points = 50;
@@ -89,8 +91,10 @@ class ScanMatcher {
  public:
   explicit ScanMatcher(const ScanMatcherParameters& parameters = {}) : parameters_(parameters) {}
 
-  /// The motion of the sensor from `first` to `second`, from a guess of it (between the middles of the sweeps).
-  [[nodiscard]] ScanMatch match(const LaserScan& first, const LaserScan& second, const Pose2& guess_first_second);
+  /// The motion of the sensor from `first` to `second`, from a guess of it (between the middles of the sweeps). `acceleration` (of the
+  /// velocity in the sensor's axes, per s) tells the two sweeps apart where it is known.
+  [[nodiscard]] ScanMatch match(const LaserScan& first, const LaserScan& second, const Pose2& guess_first_second,
+                                const Twist& acceleration = {});
 
   [[nodiscard]] const ScanMatcherParameters& parameters() const { return parameters_; }
 
@@ -117,7 +121,7 @@ class ScanMatcher {
   [[nodiscard]] static Vector3 step_of(const Evaluation& evaluation, const Directions& directions, const Pose2& T, const Pose2& guess);
   void search_lines(const Pose2& guess, ScanMatch& result);
   void search_points(ScanMatch& result);
-  void read(const LaserScan& first, const LaserScan& second, const Twist& velocity);
+  void read(const LaserScan& first, const LaserScan& second, const Twist& velocity_first, const Twist& velocity_second);
   void seed(const PointList& second, const PointList& first, const Pose2& guess);
   void conclude(ScanMatch& result);
 

@@ -195,6 +195,27 @@ TEST_CASE("in a corridor the way along it stays at the guess, and only that") {
   CHECK(match.sigma_along_m(across) < 0.002);
 }
 
+TEST_CASE("a car ahead in a corridor is not taken for a wall: the way along stays unknown rather than relative to it") {
+  const Twist velocity{3.0, 0.0, 0.0};
+  const auto seen = [&](double own_m, double other_m, std::uint64_t sample) {
+    scenes::Scene scene = scenes::corridor();
+    // The other car's back, and its side.
+    scene.panels.push_back({{other_m, -0.4}, {other_m, -0.1}});
+    scene.panels.push_back({{other_m, -0.1}, {other_m + 0.55, -0.1}});
+    return scenes::scan(scene, {}, {own_m, 0.1, 0.0}, velocity, Time{static_cast<std::int64_t>(sample) * 50'000'000}, sample);
+  };
+  const LaserScan first = seen(0.0, 2.0, 0);
+  const LaserScan second = seen(0.15, 2.1, 1);  // at 2 m/s
+  const ScanMatch match = ScanMatcher().match(first, second, {0.15, 0.0, 0.0});
+  CHECK(match.degenerate);
+  CHECK(match.T_first_second.x == doctest::Approx(0.15).epsilon(0.01));
+  // Believed, it would give the speed between the two.
+  ScanMatcher believing({.least_extent_m = 0.0});
+  const ScanMatch wrong = believing.match(first, second, {0.15, 0.0, 0.0});
+  CHECK_FALSE(wrong.degenerate);
+  CHECK(wrong.T_first_second.x < 0.10);
+}
+
 TEST_CASE("a wall that closes the corridor makes the way along it known") {
   scenes::Scene scene = scenes::corridor();
   scene.panels.push_back({{6.0, -1.0}, {6.0, 1.0}});

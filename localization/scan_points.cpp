@@ -121,7 +121,7 @@ void ScanPoints::fit(std::size_t low, std::size_t high, std::size_t of, const Sc
 }
 
 void ScanPoints::fit_run(std::size_t begin, std::size_t end, const ScanPointsSettings& settings) {
-  if (end - begin < kFewestPoints) return;
+  if (end - begin < kFewestPoints || distance(points_.at[begin], points_.at[end - 1]) < settings.least_extent_m) return;
   const double reach2 = settings.half_window_m * settings.half_window_m;
   const auto within = [&](std::size_t i, std::size_t k) {
     const Vec2 d = points_.at[k] - points_.at[i];

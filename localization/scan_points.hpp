@@ -39,6 +39,7 @@ struct WallPiece {
 struct ScanPointsSettings {
   double max_range_m = 30.0;    ///< farther beams are left out
   double half_window_m = 0.2;   ///< points within this of a point make its piece of wall
+  double least_extent_m = 0.7;  ///< what has gaps on both sides and is smaller may move
   double max_scatter_m = 0.03;  ///< pieces whose points stray farther are left out
 };
 

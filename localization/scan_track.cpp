@@ -112,6 +112,18 @@ void ScanTrack::chain(MotionSample& sample) {
   sample.T_track_base = last_->T_track_base * travelled(0.5 * (last_->velocity + sample.velocity), dt_s);
 }
 
+// Half of what the last two samples say and half of what was believed: their noise is as large as the acceleration of a car.
+void ScanTrack::accelerate(const MotionSample& sample) {
+  const bool knows = last_ && !sample.degenerate && !last_->degenerate && sample.status == MatchStatus::kMatched;
+  const double dt_s = last_ ? (sample.stamp - last_->stamp).seconds() : 0.0;
+  if (!knows || !(dt_s > 0.0) || dt_s > parameters_.max_pair_s) {
+    acceleration_ = {};
+    return;
+  }
+  const Twist gained = at_frame(sample.velocity + (-1.0) * last_->velocity, T_base_sensor_);
+  acceleration_ = 0.5 * acceleration_ + (0.5 / dt_s) * gained;
+}
+
 std::optional<MotionSample> ScanTrack::add(const LaserScan& scan, const std::optional<Twist>& expected) {
   ++counts_.scans;
   const std::size_t stride = recent_.size();
@@ -130,6 +142,7 @@ std::optional<MotionSample> ScanTrack::add(const LaserScan& scan, const std::opt
   if (!(dt_s > 0.0) || dt_s > parameters_.max_pair_s) {
     ++counts_.gaps;
     anchor_count_ = 0;
+    acceleration_ = {};
     older = scan;
     return std::nullopt;
   }
@@ -138,10 +151,11 @@ std::optional<MotionSample> ScanTrack::add(const LaserScan& scan, const std::opt
     const bool fresh = last_ && (scan.stamp - last_->stamp).seconds() <= 2.0 * parameters_.max_pair_s;
     guess = expected && is_finite(*expected) ? *expected : fresh ? last_->velocity : Twist{};
   }
-  const ScanMatch match = matcher_.match(older, scan, travelled(at_frame(guess, T_base_sensor_), dt_s));
+  const ScanMatch match = matcher_.match(older, scan, travelled(at_frame(guess, T_base_sensor_), dt_s), acceleration_);
   MotionSample sample = sample_of(match);
   if (parameters_.standing) measure_standing(scan, match, sample);
   chain(sample);
+  accelerate(sample);
   ++counts_.samples;
   counts_.failed += sample.status != MatchStatus::kMatched ? 1 : 0;
   counts_.degenerate += sample.status == MatchStatus::kMatched && sample.degenerate ? 1 : 0;

@@ -83,6 +83,7 @@ class ScanTrack {
   [[nodiscard]] MotionSample sample_of(const ScanMatch& match) const;
   void measure_standing(const LaserScan& scan, const ScanMatch& match, MotionSample& sample);
   void chain(MotionSample& sample);
+  void accelerate(const MotionSample& sample);
 
   ScanTrackParameters parameters_;
   Pose2 T_base_sensor_;
@@ -97,6 +98,7 @@ class ScanTrack {
   std::vector<LaserScan> anchors_;
   std::size_t anchor_count_ = 0;
   std::optional<MotionSample> last_;
+  Twist acceleration_;  // of the sensor, between the last samples
 };
 
 /// The samples of scans in order.

@@ -82,6 +82,28 @@ Matrix<R, R> sandwich(const Matrix<R, C>& a, const Matrix<C, C>& p) {
   return a * p * transposed(a);
 }
 
+/// Of a positive definite matrix, by elimination; the diagonal needs no pivots.
+template <std::size_t N>
+Matrix<N, N> inverse_of(Matrix<N, N> a) {
+  Matrix<N, N> b = identity<N>();
+  for (std::size_t k = 0; k < N; ++k) {
+    const double pivot = 1.0 / a(k, k);
+    for (std::size_t j = 0; j < N; ++j) {
+      a(k, j) *= pivot;
+      b(k, j) *= pivot;
+    }
+    for (std::size_t i = 0; i < N; ++i) {
+      if (i == k) continue;
+      const double f = a(i, k);
+      for (std::size_t j = 0; j < N; ++j) {
+        a(i, j) -= f * a(k, j);
+        b(i, j) -= f * b(k, j);
+      }
+    }
+  }
+  return b;
+}
+
 /// Eigenvalues in ascending order, and in column k of `vectors` the unit vector of value k.
 struct Eigen3 {
   std::array<double, 3> values{};
