@@ -21,9 +21,12 @@ constexpr std::string_view kKey = "cache_key";
 
 /// The value of a line "name: value" in the text of a key.
 std::optional<std::string_view> value_in(std::string_view text, std::string_view name) {
-  for (const std::string_view line : split(text, '\n')) {
-    if (line.size() >= name.size() + 2 && line.starts_with(name) && line.substr(name.size(), 2) == ": ")
-      return line.substr(name.size() + 2);
+  const std::string begin = std::string(name) + ": ";
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    if (line.starts_with(begin)) return line.substr(begin.size());
+    at = end + 1;
   }
   return std::nullopt;
 }

@@ -63,11 +63,34 @@ void add_fit(Response& to, const std::string& what, const LagFit& fit, const std
   to.rows.push_back({what + "_gain", gain_name, unit, fit.gain, fit.rms, gain_of});
 }
 
+/// The speed around each sample, the mean of those within 0.1 s by their certainty. It multiplies a commanded curvature, where noise would
+/// not average out but make the gain too small (errors in the variables: 1 % at 1 m/s and 0.1 m/s of noise).
+std::vector<double> steadied_speed(const MeasuredMotion& measured) {
+  constexpr double kAround_s = 0.1;
+  std::vector<double> steadied(measured.size(), NAN);
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    if (!std::isfinite(measured.speed_mps[i])) continue;
+    while (measured.begin_s[first] < measured.begin_s[i] - kAround_s) ++first;
+    double sum = 0.0;
+    double weights = 0.0;
+    for (std::size_t k = first; k < measured.size() && measured.begin_s[k] <= measured.begin_s[i] + kAround_s; ++k) {
+      if (!std::isfinite(measured.speed_mps[k])) continue;
+      const double weight = 1.0 / (measured.speed_sigma_mps[k] * measured.speed_sigma_mps[k]);
+      sum += weight * measured.speed_mps[k];
+      weights += weight;
+    }
+    steadied[i] = sum / weights;
+  }
+  return steadied;
+}
+
 /// Curvature commanded, answered by the turn rate at the measured speed; or turn rate commanded.
 LagFit fit_turning(const Commanded& turning, bool is_curvature, const MeasuredMotion& measured) {
   Selected known;
+  const std::vector<double> steadied = steadied_speed(measured);
   for (std::size_t i = 0; i < measured.size(); ++i) {
-    const double speed = measured.speed_mps[i];
+    const double speed = steadied[i];
     if (!std::isfinite(measured.yaw_rate_radps[i]) || (is_curvature && !(std::abs(speed) >= kMoving_mps))) continue;
     known.add(measured, i, measured.yaw_rate_radps[i], measured.yaw_sigma_radps[i], is_curvature ? speed : 1.0);
   }
@@ -81,9 +104,10 @@ std::vector<GripRow> fit_grip(const Commanded& curvature, const LagFit& turning,
   constexpr double kLeastTurn = 0.05;
   constexpr std::array kEdges{0.0, 1.0, 2.0, 3.0, static_cast<double>(INFINITY)};
   Selected known;
+  const std::vector<double> speed = steadied_speed(measured);
   for (std::size_t i = 0; i < measured.size(); ++i) {
-    if (!std::isfinite(measured.yaw_rate_radps[i]) || !(std::abs(measured.speed_mps[i]) >= kMoving_mps)) continue;
-    known.add(measured, i, measured.yaw_rate_radps[i], measured.yaw_sigma_radps[i], measured.speed_mps[i]);
+    if (!std::isfinite(measured.yaw_rate_radps[i]) || !(std::abs(speed[i]) >= kMoving_mps)) continue;
+    known.add(measured, i, measured.yaw_rate_radps[i], measured.yaw_sigma_radps[i], speed[i]);
   }
   const std::vector<double> asked =
       signals::aligned(curvature.signal(), known.signal(), turning.delay_s.value, turning.time_constant_s.value);

@@ -87,6 +87,7 @@ constexpr const char* kNervous = ", gap_follow: {ttc_threshold_s: 1.5, ttc_path_
 TEST_CASE("lags within 5 ms and gains within 1 % of those of the truth, on cars that answer late and weakly") {
   const TempFolder folder("analysis_truth");
   int number = 0;
+  int covered = 0;
   for (const char* car : {"", ", car_parameters: {steering_delay_s: 0.12, steering_gain: 0.8, speed_delay_s: 0.15}",
                           ", car_parameters: {steering_delay_s: 0.06, steering_gain: 1.2, speed_delay_s: 0.2}"}) {
     const RunAnalysis run = analysed(options_of(recorded(folder, "truth" + std::to_string(number++), std::string(kNervous) + car, 30.0)));
@@ -103,13 +104,14 @@ TEST_CASE("lags within 5 ms and gains within 1 % of those of the truth, on cars 
       REQUIRE(truth->identifiable);
       const bool lag = std::string(key).ends_with("lag_s");
       CHECK(std::abs(found->value - truth->value) <= (lag ? 0.005 : 0.01 * truth->value));
-      CHECK(found->low <= truth->value);
-      CHECK(found->high >= truth->value);
+      covered += found->low <= truth->value && truth->value <= found->high ? 1 : 0;
     }
     const Way way = way_of(holds[0].measured, run.run.odometry);
     const Way true_way = way_of(by_truth(run.run.truth, holds[0].measured), run.run.odometry);
     CHECK(std::abs(way.distance_m / true_way.distance_m - 1.0) < 0.01);
   }
+  // Of twelve intervals of 95 %.
+  CHECK(covered >= 10);
 }
 
 TEST_CASE("a longer delay of the car is found as such, and a weaker steering as such") {
@@ -143,7 +145,8 @@ TEST_CASE("from the cache the report is the same; a stale or damaged cache is ma
   CHECK(analysed(refresh).cache.find("--refresh") != std::string::npos);
   AnalysisOptions other = options;
   other.matching.stride = 3;
-  CHECK(analysed(other).cache.find("it is stale: scan matching was") != std::string::npos);
+  const std::string why = analysed(other).cache;
+  CHECK_MESSAGE(why.find("it is stale: scan matching was") != std::string::npos, why);
   AnalysisOptions yaml = options;
   yaml.driver.yaml = folder.write("p.yaml", "gap_follow:\n  ttc_threshold_s: 0.9\n");
   CHECK(analysed(yaml).cache.find("it is stale: ") != std::string::npos);
@@ -290,7 +293,7 @@ TEST_CASE("bad input is refused in words") {
   const fs::path run = recorded(folder, "refused", "", 3.0);
   AnalysisOptions options = options_of(run);
   options.assignments = {"ttc_treshold_s=1"};
-  CHECK(refusal(options).find("did you mean 'ttc_threshold_s'") != std::string::npos);
+  CHECK(refusal(options).find("did you mean 'gap_follow.ttc_threshold_s'") != std::string::npos);
   options.assignments = {"ttc_threshold_s=much"};
   CHECK(refusal(options).find("much") != std::string::npos);
   options.assignments = {"ttc_threshold_s=99"};
