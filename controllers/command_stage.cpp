@@ -38,6 +38,12 @@ CommandStage::CommandStage(const CommandParameters& parameters, const CarParamet
       left_lock_rad_(car.steering_max_left_rad),
       right_lock_rad_(car.steering_max_right_rad) {}
 
+void CommandStage::change_parameters(const CommandParameters& parameters, const CarParameters& car) {
+  parameters_ = parameters;
+  max_speed_mps_ = std::min(parameters.max_speed_mps, car.speed_max_mps);
+  steering_rate_radps_ = std::min(parameters.max_steering_rate_radps, car.steering_rate_max_radps);
+}
+
 void CommandStage::reset() {
   steering_rad_ = 0.0;
   speed_mps_ = 0.0;

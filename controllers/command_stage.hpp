@@ -60,6 +60,8 @@ class CommandStage {
   CommandStage(const CommandParameters& parameters, const CarParameters& car);
 
   void reset();
+  /// Other tuning; the memory of the last command stays.
+  void change_parameters(const CommandParameters& parameters, const CarParameters& car);
 
   /// The command at `now`. `measured_mps` is the odometry speed where it is fresh. Non-finite wishes are a stop with
   /// kSteeringLawFailed; a desired speed or hard cap <= 0 is a stop with desired.reason, a safety ceiling <= 0 one with

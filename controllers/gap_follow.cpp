@@ -132,6 +132,7 @@ double centering_bias(const SideDistances& sides, double aim_rad, double aim_dep
 
 GapFollow::GapFollow(const GapFollowParameters& parameters, const CarParameters& car)
     : p_(parameters),
+      car_(car),
       half_car_m_(0.5 * car.width_m),
       watchdogs_(parameters.watchdogs, {.scan = true, .odometry = true}),
       stage_(parameters.command, car),
@@ -153,6 +154,18 @@ void GapFollow::reset(const Observation& /*first*/) {
   moving_beams_.assign(kMaxScanBeams, 0);
   side_since_.reset();
   ticks_ = stops_ = ttc_stops_ = creeps_ = fallbacks_ = follows_ = 0;
+}
+
+Status GapFollow::change_parameters(const Node& changes) {
+  GapFollowParameters changed = p_;
+  if (const Status status = load_fields(changes, name(), changed); !status) return status;
+  if (const Status status = validate(changed, car_); !status) return status;
+  p_ = changed;
+  watchdogs_.change_parameters(changed.watchdogs);
+  stage_.change_parameters(changed.command, car_);
+  safety_ = SafetyStage(changed.safety, car_);
+  opponents_.change_parameters(changed.opponents);
+  return {};
 }
 
 Command GapFollow::stopped(Command command) {

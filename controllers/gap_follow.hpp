@@ -103,6 +103,7 @@ class GapFollow final : public Controller {
   [[nodiscard]] Trigger trigger() const override { return {}; }
   void reset(const Observation& first) override;
   Command update(const Observation& obs) override;
+  Status change_parameters(const Node& changes) override;
   [[nodiscard]] std::vector<std::pair<std::string_view, double>> counters() const override;
 
   /// The gap of the last driving tick, for displays and tests.
@@ -125,6 +126,7 @@ class GapFollow final : public Controller {
   Command stopped(Command command);
 
   GapFollowParameters p_;
+  CarParameters car_;
   double half_car_m_;
   Watchdogs watchdogs_;
   CommandStage stage_;

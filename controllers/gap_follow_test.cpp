@@ -404,3 +404,43 @@ TEST_CASE("defaults pass the start-up checks; each refusal names its values") {
   car.lidar_x_m = 0.5;
   CHECK(refusal({}, car).find("LiDAR") != std::string::npos);
 }
+
+TEST_CASE("parameters change while it drives: from then on as if made so, with the memory kept; what is refused changes nothing") {
+  const LaserScan scan = in_corridor(2.2, 0.2);
+  GapFollowParameters other;
+  other.command.max_speed_mps = 1.4;
+  other.steering_gain = 0.5;
+  other.safety.ttc_threshold_s = 1.5;
+  Bench changed;
+  Bench same;
+  for (int k = 0; k < 40; ++k) CHECK(changed.tick(scan, 1.0).speed_mps == same.tick(scan, 1.0).speed_mps);
+  Node changes = Node::map();
+  changes.set("max_speed_mps", Node("1.4"));
+  changes.set("steering_gain", Node("0.5"));
+  changes.set("ttc_threshold_s", Node("1.5"));
+  REQUIRE(changed.gap_follow.change_parameters(changes).ok());
+  const float before = same.tick(scan, 1.0).speed_mps;
+  const float after = changed.tick(scan, 1.0).speed_mps;
+  CHECK(before > 1.45F);
+  CHECK(after <= 1.4F);
+  Bench made(other);
+  for (int k = 0; k < 100; ++k) {
+    made.tick(scan, 1.0);
+    changed.tick(scan, 1.0);
+  }
+  const Command a = made.tick(scan, 1.0);
+  const Command b = changed.tick(scan, 1.0);
+  CHECK(a.steering_angle_rad == b.steering_angle_rad);
+  CHECK(a.speed_mps == b.speed_mps);
+
+  Node wrong = Node::map();
+  wrong.set("steering_gain", Node("2"));
+  wrong.set("ttc_threshold_s", Node("99"));
+  const Status refused = changed.gap_follow.change_parameters(wrong);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("ttc_threshold_s") != std::string::npos);
+  CHECK(changed.tick(scan, 1.0).steering_angle_rad == made.tick(scan, 1.0).steering_angle_rad);
+  Node unknown = Node::map();
+  unknown.set("nonsense", Node("2"));
+  CHECK_FALSE(changed.gap_follow.change_parameters(unknown).ok());
+}

@@ -41,6 +41,8 @@ class ScanOpponents {
   explicit ScanOpponents(const ScanOpponentParameters& parameters) : p_(parameters) {}
 
   void reset();
+  /// Other tuning; the memory stays.
+  void change_parameters(const ScanOpponentParameters& parameters) { p_ = parameters; }
   /// Takes in a scan that was measured at `stamp` from `T_odom_base`, within `half_fov_rad` of straight ahead.
   void observe(const ScanView& scan, const Pose2& T_odom_base, Time stamp, double half_fov_rad);
   /// What moves, of those in the last scan.

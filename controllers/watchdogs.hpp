@@ -46,6 +46,8 @@ class Watchdogs {
   Watchdogs(const WatchdogParameters& parameters, Needs needs) : parameters_(parameters), needs_(needs) {}
 
   void reset();
+  /// Other tuning; the memory stays.
+  void change_parameters(const WatchdogParameters& parameters) { parameters_ = parameters; }
   /// The reason to stop now, or nothing. Call it once a tick, whatever else happens: it also follows the pose.
   std::optional<Reason> check(const Observation& obs);
 

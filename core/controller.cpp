@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/controller.hpp"
 
+#include <string>
+
 #include "core/check.hpp"
 
 namespace pitwall {
+
+Status Controller::change_parameters(const Node& /*changes*/) {
+  return Error{std::string(name()) + ": its parameters are fixed while it drives"};
+}
 
 std::string_view name(Reason reason) {
   switch (reason) {

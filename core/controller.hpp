@@ -11,9 +11,12 @@
 #include <vector>
 
 #include "core/messages.hpp"
+#include "core/result.hpp"
 #include "core/time.hpp"
 
 namespace pitwall {
+
+struct Node;
 
 /// The latest message of one source. `message` is null until one has arrived; it stays valid during the call only.
 template <class Message>
@@ -110,6 +113,10 @@ class Controller {
   virtual void reset(const Observation& first) = 0;
   /// The command at obs.now. No I/O, no clock, no allocation; never throws; a fault inside is a stop with its reason.
   virtual Command update(const Observation& obs) = 0;
+  /// Changes some parameters (a map of name to value) while the car drives; what the controller remembers stays. Between calls of
+  /// update(), by the runner; may allocate. Errors, with nothing changed: a name or value that make() would refuse, or a controller
+  /// whose parameters are fixed once it is made.
+  virtual Status change_parameters(const Node& changes);
   /// What the controller counted since reset (avoid_steps, overtake_starts, ...), for reports only.
   [[nodiscard]] virtual std::vector<std::pair<std::string_view, double>> counters() const { return {}; }
 };

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/node.hpp"
 #include "core/text.hpp"
 #include "recording/bag_reader.hpp"
 #include "recording/recorder.hpp"
@@ -200,13 +201,54 @@ Result<std::optional<std::string>> go_to(Inputs& inputs, const Tick& tick) {
   return missing;
 }
 
-/// One recorded call again. False where it cannot be made: nothing after it would be exact.
-Result<bool> replay_tick(const Tick& tick, Inputs& inputs, Controller& controller, CarReplay& result) {
-  Comparison comparison(result, tick.tick, {tick.now_ns});
-  if (!tick.parameter_changes.empty()) {
-    return Error{"tick " + std::to_string(tick.tick) + ": parameters changed (" + join(tick.parameter_changes) +
-                 "), which cannot be replayed"};
+/// The parameter changes of a recording, put in force call by call.
+class Changes {
+ public:
+  Changes(const ReplayWatch& watch, Controller& controller) : watch_(watch), controller_(controller) {}
+
+  /// Those that came by then, and `assignments` of a tick.
+  Status before_call(Time now, const std::vector<std::string>& assignments = {}) {
+    Node changes = Node::map();
+    for (; next_ < watch_.changes.size() && watch_.changes[next_].at <= now; ++next_) {
+      const ParameterChange& change = watch_.changes[next_];
+      if (const Status set = add(change.name + "=" + change.value, changes); !set) return set;
+    }
+    for (const std::string& assignment : assignments) {
+      if (const Status set = add(assignment, changes); !set) return set;
+    }
+    if (changes.entries.empty()) return {};
+    const Status changed = controller_.change_parameters(changes);
+    if (changed) return {};
+    return Error{"parameters changed at " + time_text(now) + " (" + join(assignments_of(changes)) +
+                 "), which cannot be replayed: " + changed.error().message};
   }
+
+ private:
+  Status add(const std::string& assignment, Node& changes) const {
+    const std::string name = assignment.substr(0, assignment.find('='));
+    if (std::find(watch_.fixed.begin(), watch_.fixed.end(), name) != watch_.fixed.end()) return {};
+    return set_by_path(changes, assignment);
+  }
+  static std::vector<std::string> assignments_of(const Node& changes) {
+    std::vector<std::string> all;
+    for (const auto& [name, value] : changes.entries) all.push_back(name + "=" + (value.is_scalar() ? value.scalar : "..."));
+    return all;
+  }
+  const ReplayWatch& watch_;
+  Controller& controller_;
+  std::size_t next_ = 0;
+};
+
+void tell(const ReplayWatch& watch, const Observation& seen, float steering_rad, float speed_mps, const Tick* recorded,
+          const Command& replayed) {
+  if (watch.call) watch.call({seen, steering_rad, speed_mps, recorded, replayed});
+}
+
+/// One recorded call again. False where it cannot be made: nothing after it would be exact.
+Result<bool> replay_tick(const Tick& tick, Inputs& inputs, Controller& controller, Changes& changes, const ReplayWatch& watch,
+                         CarReplay& result) {
+  Comparison comparison(result, tick.tick, {tick.now_ns});
+  if (const Status changed = changes.before_call({tick.now_ns}, tick.parameter_changes); !changed) return changed.error();
   if (tick.tick != result.ticks + 1) {
     comparison.differ("tick", std::to_string(tick.tick), std::to_string(result.ticks + 1));
     return false;
@@ -217,7 +259,9 @@ Result<bool> replay_tick(const Tick& tick, Inputs& inputs, Controller& controlle
     comparison.differ(**missing, "a message", "not in the recording");
     return false;
   }
-  const Command command = controller.update(inputs.at({tick.now_ns}));
+  const Observation seen = inputs.at({tick.now_ns});
+  const Command command = controller.update(seen);
+  tell(watch, seen, tick.steering_angle_rad, tick.speed_mps, &tick, command);
   comparison.command(tick.steering_angle_rad, tick.speed_mps, command);
   comparison.text("reason", tick.reason, std::string(name(command.reason)));
   comparison.text("layer", tick.layer, std::string(name(command.layer)));
@@ -231,24 +275,26 @@ bool go_on(const BagProgress& progress, CarReplay& result, std::uint64_t done, s
   return result.complete;
 }
 
-Status replay_exactly(BagReader& ticks, Inputs& inputs, Controller& controller, CarReplay& result, const BagProgress& progress) {
+Status replay_exactly(BagReader& ticks, Inputs& inputs, Controller& controller, CarReplay& result, const ReplayWatch& watch) {
+  Changes changes(watch, controller);
   Tick tick;
   std::uint64_t seen = 0;
   while (const BagMessage* message = ticks.next()) {
     if (Status read = ros_messages::read(as_text(message->data), tick); !read) return read;
     if (tick.car != result.car) continue;
-    const Result<bool> made = replay_tick(tick, inputs, controller, result);
+    const Result<bool> made = replay_tick(tick, inputs, controller, changes, watch, result);
     if (!made) return made.error();
-    if (!*made || !go_on(progress, result, ++seen, ticks.message_count())) break;
+    if (!*made || !go_on(watch.progress, result, ++seen, ticks.message_count())) break;
   }
   return {};
 }
 
 Status replay_by_arrival(const std::filesystem::path& bag, const std::vector<Topic>& topics, const RecordedCar& car, Inputs& inputs,
-                         Controller& controller, CarReplay& result, const BagProgress& progress) {
+                         Controller& controller, CarReplay& result, const ReplayWatch& watch) {
   using Drive = ros_messages::AckermannDriveStamped;
   Result<Cursor<Drive, Drive>> drives = Cursor<Drive, Drive>::open(bag, topics, car.prefix + std::string(kDriveTopic));
   if (!drives) return drives.error();
+  Changes changes(watch, controller);
   while (true) {
     const Result<bool> more = drives->go_on();
     if (!more) return more.error();
@@ -263,10 +309,13 @@ Status replay_by_arrival(const std::filesystem::path& bag, const std::vector<Top
     go(inputs.pose);
     go(inputs.joy);
     go(inputs.imu);
+    if (status) status = changes.before_call(now);
     if (!status) return status;
-    const Command command = controller.update(inputs.at(now));
+    const Observation seen = inputs.at(now);
+    const Command command = controller.update(seen);
+    tell(watch, seen, drive.drive.steering_angle, drive.drive.speed, nullptr, command);
     Comparison(result, result.ticks + 1, now).command(drive.drive.steering_angle, drive.drive.speed, command);
-    if (!go_on(progress, result, result.ticks, drives->total())) return {};
+    if (!go_on(watch.progress, result, result.ticks, drives->total())) return {};
   }
 }
 
@@ -291,7 +340,7 @@ std::string ReplayDifference::text() const {
   return "tick " + std::to_string(tick) + " (" + time_text(now) + "): " + field + " was " + recorded + ", is " + replayed;
 }
 
-Result<CarReplay> replay(const std::filesystem::path& run, const RecordedCar& car, Controller& controller, const BagProgress& progress) {
+Result<CarReplay> replay(const std::filesystem::path& run, const RecordedCar& car, Controller& controller, const ReplayWatch& watch) {
   CarReplay result;
   result.car = car.name;
   result.controller = std::string(controller.name());
@@ -306,8 +355,8 @@ Result<CarReplay> replay(const std::filesystem::path& run, const RecordedCar& ca
   if (const Result<RunManifest> manifest = load_manifest(run); manifest) first.now = manifest->start;
   controller.reset(first);
   result.approximate = !ticks->has_value();
-  const Status replayed = result.approximate ? replay_by_arrival(run, bag->topics(), car, *inputs, controller, result, progress)
-                                             : replay_exactly(**ticks, *inputs, controller, result, progress);
+  const Status replayed = result.approximate ? replay_by_arrival(run, bag->topics(), car, *inputs, controller, result, watch)
+                                             : replay_exactly(**ticks, *inputs, controller, result, watch);
   if (!replayed) return Error{run.string() + ", car '" + car.name + "': " + replayed.error().message};
   if (result.ticks == 0 && result.complete) {
     return Error{run.string() + ": no commands of car '" + car.name + "' (neither ticks nor " + car.prefix + std::string(kDriveTopic) +

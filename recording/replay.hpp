@@ -7,14 +7,17 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/controller.hpp"
 #include "core/result.hpp"
 #include "core/time.hpp"
 #include "recording/bag_info.hpp"
 #include "recording/run_folder.hpp"
+#include "recording/run_messages.hpp"
 
 namespace pitwall::recording {
 
@@ -43,9 +46,32 @@ struct CarReplay {
   [[nodiscard]] bool identical() const { return !first && complete && ticks > 0; }
 };
 
-/// Replays the commands of `car` in a run folder (or, approximately, in any recording). Errors: no such recording, no commands of that
-/// car in it, parameters that changed on the way.
-Result<CarReplay> replay(const std::filesystem::path& run, const RecordedCar& car, Controller& controller,
-                         const BagProgress& progress = {});
+/// One call that has been made again; holds while it is told.
+struct ReplayedCall {
+  const Observation& seen;
+  float recorded_steering_rad = 0.0F;
+  float recorded_speed_mps = 0.0F;
+  const Tick* recorded = nullptr;  ///< with reason, layer, beam; null where there are no ticks
+  const Command& replayed;
+};
+
+/// A parameter that was changed while the car drove.
+struct ParameterChange {
+  Time at;  ///< in force for every call from then on
+  std::string name;
+  std::string value;  ///< as YAML
+};
+
+/// What goes along with a replay; each may be empty.
+struct ReplayWatch {
+  BagProgress progress = {};
+  std::function<void(const ReplayedCall&)> call = {};
+  std::vector<ParameterChange> changes = {};  ///< beside those that the ticks name; by time
+  std::vector<std::string> fixed = {};        ///< parameters that no recorded change may touch
+};
+
+/// Replays the commands of `car` in a run folder (or, approximately, in any recording). Parameters that changed on the way change again, at
+/// the same call. Errors: no such recording, no commands of that car in it, a change that the controller refuses.
+Result<CarReplay> replay(const std::filesystem::path& run, const RecordedCar& car, Controller& controller, const ReplayWatch& watch = {});
 
 }  // namespace pitwall::recording

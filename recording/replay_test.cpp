@@ -204,8 +204,57 @@ TEST_CASE("what cannot be replayed is refused with a reason") {
   const auto nobody = replay(run, car_named("three", "/three"), controller);
   REQUIRE_FALSE(nobody.ok());
   CHECK(nobody.error().message.find("no commands of car 'three'") != std::string::npos);
-  const auto stopped = replay(run, car_named("one", ""), controller, [](std::uint64_t /*done*/, std::uint64_t /*total*/) { return false; });
+  const auto stopped =
+      replay(run, car_named("one", ""), controller, {.progress = [](std::uint64_t /*done*/, std::uint64_t /*total*/) { return false; }});
   REQUIRE(stopped.ok());
+  const auto changed = replay(run, car_named("one", ""), controller, {.changes = {{{500 * kMs}, "gain", "2"}}});
+  REQUIRE_FALSE(changed.ok());
+  CHECK(changed.error().message.find("gain=2") != std::string::npos);
+  CHECK(changed.error().message.find("fixed while it drives") != std::string::npos);
+}
+
+TEST_CASE("a watch sees each call as it was and as it is, and changes come at their call") {
+  /// A Toy whose gain may change.
+  class Tuned final : public Controller {
+   public:
+    [[nodiscard]] std::string_view name() const override { return "tuned"; }
+    [[nodiscard]] Trigger trigger() const override { return {}; }
+    void reset(const Observation& first) override { toy_.reset(first); }
+    Command update(const Observation& seen) override {
+      Command command = toy_.update(seen);
+      command.speed_mps *= gain_;
+      return command;
+    }
+    Status change_parameters(const Node& changes) override {
+      gain_ = std::stof(changes.find("gain")->scalar);
+      return {};
+    }
+
+   private:
+    Toy toy_;
+    float gain_ = 1.0F;
+  };
+  const TempFolder folder("replay_watched");
+  const fs::path run = recorded(folder);
+  for (const bool fixed : {false, true}) {
+    Tuned controller;
+    std::uint64_t calls = 0;
+    ReplayWatch watch;
+    watch.changes = {{{500 * kMs}, "gain", "2"}};
+    if (fixed) watch.fixed = {"gain"};
+    watch.call = [&](const ReplayedCall& call) {
+      REQUIRE(call.recorded != nullptr);
+      CHECK(call.recorded->tick == ++calls);
+      CHECK(call.recorded_speed_mps == call.recorded->speed_mps);
+      CHECK(call.seen.now.ns == call.recorded->now_ns);
+      const float gain = call.seen.now >= Time{500 * kMs} && !fixed ? 2.0F : 1.0F;
+      CHECK(call.replayed.speed_mps == gain * call.recorded_speed_mps);
+    };
+    const auto result = replay(run, car_named("one", ""), controller, watch);
+    REQUIRE_MESSAGE(result.ok(), result.error().message);
+    CHECK(calls == result->ticks);
+    CHECK((result->differing > 0) == !fixed);
+  }
 }
 
 }  // namespace pitwall::recording

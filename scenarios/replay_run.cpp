@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "controllers/make.hpp"
 #include "core/node.hpp"
@@ -37,7 +38,7 @@ Result<RunReplay> replay_cars(const std::filesystem::path& folder, const std::ve
     if (!only.empty() && car.name != only) continue;
     const auto at = std::find(names.begin(), names.end(), car.name);
     if (at == names.end()) return Error{folder.string() + ": " + unknown_name("car", car.name, names)};
-    auto replayed = recording::replay(folder, car, *(*controllers)[static_cast<std::size_t>(at - names.begin())], progress);
+    auto replayed = recording::replay(folder, car, *(*controllers)[static_cast<std::size_t>(at - names.begin())], {.progress = progress});
     if (!replayed) return replayed.error();
     result.cars.push_back(*std::move(replayed));
     if (!result.cars.back().complete) break;
@@ -72,11 +73,7 @@ std::string RunReplay::text() const {
   return text;
 }
 
-Result<RunReplay> replay_run(const std::filesystem::path& run, const ReplayOptions& options, const recording::BagProgress& progress) {
-  const Result<recording::RunManifest> manifest = recording::load_manifest(run);
-  if (!manifest && options.scenario.empty()) {
-    return Error{manifest.error().message + "; what is no run folder needs --scenario FILE, which says what controller to replay"};
-  }
+Result<ResolvedRun> resolve_recorded(const std::filesystem::path& run, const ReplayOptions& options) {
   ValidationOptions how;
   how.data = options.data;
   how.scenario = options.scenario.empty() ? (run / "metadata" / "files" / "scenario.yaml").string() : options.scenario.string();
@@ -87,14 +84,24 @@ Result<RunReplay> replay_run(const std::filesystem::path& run, const ReplayOptio
   for (const std::string& assignment : options.assignments) {
     if (const Status assigned = assign(resolved->front(), assignment); !assigned) return assigned.error();
   }
+  return std::move(resolved->front());
+}
+
+Result<RunReplay> replay_run(const std::filesystem::path& run, const ReplayOptions& options, const recording::BagProgress& progress) {
+  const Result<recording::RunManifest> manifest = recording::load_manifest(run);
+  if (!manifest && options.scenario.empty()) {
+    return Error{manifest.error().message + "; what is no run folder needs --scenario FILE, which says what controller to replay"};
+  }
+  const Result<ResolvedRun> resolved = resolve_recorded(run, options);
+  if (!resolved) return resolved.error();
   std::vector<recording::RecordedCar> cars;
   if (manifest) {
     cars = manifest->cars;
   } else {
-    const CarSpec& car = resolved->front().cars.front();
+    const CarSpec& car = resolved->cars.front();
     cars = {{car.name, car.controller, ""}};
   }
-  Result<RunReplay> result = replay_cars(run, cars, resolved->front(), options.car, progress);
+  Result<RunReplay> result = replay_cars(run, cars, *resolved, options.car, progress);
   if (result && manifest) {
     result->notes = recording::changed_files(run, *manifest);
     if (!manifest->finished) result->notes.emplace_back("the run was not finished: its recorder died");

@@ -31,6 +31,9 @@ struct RunReplay {
   [[nodiscard]] std::string text() const;
 };
 
+/// The run that a run folder was recorded from (or that `options.scenario` describes), with the assignments made.
+Result<ResolvedRun> resolve_recorded(const std::filesystem::path& run, const ReplayOptions& options);
+
 /// Any recording can be replayed where a scenario is given; without one it must be a run folder.
 Result<RunReplay> replay_run(const std::filesystem::path& run, const ReplayOptions& options, const recording::BagProgress& progress = {});
 
