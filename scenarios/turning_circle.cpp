@@ -36,6 +36,35 @@ std::optional<std::string> judge(const Corner& corner, double least_radius_m, do
          " m) leaves an arc of " + format_number(widest, 3) + " m; the car turns within " + format_number(least_radius_m, 4) + " m";
 }
 
+/// Half a turn from the place s on, straights between its corners included, if the line makes one without turning back.
+std::optional<std::string> judge_half_turn(const tracks::Line& centre, double s, double least_radius_m, double half_car_m) {
+  constexpr double kBack_rad = 0.2;
+  const tracks::Path& path = centre.path;
+  const double heading = path.heading_at(s);
+  double turned = 0.0;
+  double farthest = 0.0;
+  double half_width = 1e9;
+  double before = heading;
+  for (double way = kPiece_m; way < path.length_m(); way += kPiece_m) {
+    const double at = path.wrap_s(s + way);
+    const double now = path.heading_at(at);
+    turned += wrap_angle(now - before);
+    before = now;
+    const std::size_t i = path.segment_at(at);
+    if (i < centre.width_left_m.size() && i < centre.width_right_m.size())
+      half_width = std::min(half_width, 0.5 * (centre.width_left_m[i] + centre.width_right_m[i]));
+    farthest = std::max(farthest, std::abs(turned));
+    if (std::abs(turned) < farthest - kBack_rad) return std::nullopt;
+    if (std::abs(turned) < math::kPi) continue;
+    const double apart = std::abs(cross(unit_vector(heading), path.point_at(at) - path.point_at(s)));
+    const double widest = 0.5 * apart + std::max(0.0, half_width - half_car_m - kMargin_m);
+    if (widest >= least_radius_m) return std::nullopt;
+    return "the half turn at s = " + format_number(s, 4) + " m, between ways " + format_number(apart, 3) + " m apart, leaves an arc of " +
+           format_number(widest, 3) + " m; the car turns within " + format_number(least_radius_m, 4) + " m";
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> turning_circle_refusal(const tracks::Line& centre, const CarParameters& car) {
@@ -63,7 +92,13 @@ std::optional<std::string> turning_circle_refusal(const tracks::Line& centre, co
     if (i < centre.width_left_m.size() && i < centre.width_right_m.size())
       corner.half_width_m = std::min(corner.half_width_m, 0.5 * (centre.width_left_m[i] + centre.width_right_m[i]));
   }
-  return corner.length_m > 0.0 ? judge(corner, least_radius, half_car) : std::nullopt;
+  if (corner.length_m > 0.0) {
+    if (auto refusal = judge(corner, least_radius, half_car)) return refusal;
+  }
+  for (double s = 0.0; path.closed() && s < path.length_m(); s += kPiece_m) {
+    if (auto refusal = judge_half_turn(centre, s, least_radius, half_car)) return refusal;
+  }
+  return std::nullopt;
 }
 
 }  // namespace pitwall::scenarios
