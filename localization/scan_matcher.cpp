@@ -216,7 +216,7 @@ void ScanMatcher::search_points(ScanMatch& result) {
 }
 
 // What the walls say about the result, whichever way it was found.
-void ScanMatcher::conclude(ScanMatch& result) {
+void ScanMatcher::conclude(const Pose2& guess, ScanMatch& result) {
   const Evaluation sum = evaluate(result.T_first_second, parameters_.pair_distance_least_m);
   const bool by_lines = parameters_.metric == MatchMetric::kLine;
   if (by_lines) {
@@ -245,7 +245,13 @@ void ScanMatcher::conclude(ScanMatch& result) {
     result.information[k] = std::max(0.0, d.left[k]) / noise_m2;
     for (std::size_t i = 0; i < 3; ++i) result.directions(i, k) = v.v[i];
     add_square(result.covariance, sigma * sigma, v);
-    if (!d.observable[k]) ++result.unobservable;
+    if (d.observable[k]) continue;
+    ++result.unobservable;
+    // It may have seemed observable on the way.
+    Pose2& T = result.T_first_second;
+    const double strayed =
+        by_lines ? dot3(column(d.scaled.vectors, k), {{T.x - guess.x, T.y - guess.y, kRadian_m * wrap_angle(T.yaw - guess.yaw)}}) : 0.0;
+    T = {T.x - strayed * v.v[0], T.y - strayed * v.v[1], wrap_angle(T.yaw - strayed * v.v[2])};
   }
   result.degenerate = result.unobservable > 0;
 }
@@ -279,7 +285,7 @@ ScanMatch ScanMatcher::match(const LaserScan& first, const LaserScan& second, co
     if (half_sweep_s * (std::abs(change.x_mps) + std::abs(change.y_mps) + 10.0 * std::abs(change.yaw_radps)) < 1e-3) break;
   }
   if (!by_lines) seed(second_.centres(), first_.centres(), result.T_first_second);
-  conclude(result);
+  conclude(guess_first_second, result);
   if (result.status != MatchStatus::kMatched) {
     result.T_first_second = guess_first_second;
     result.covariance = kUnobserved * kUnobserved * identity<3>();

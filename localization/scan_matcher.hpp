@@ -123,7 +123,7 @@ class ScanMatcher {
   void search_points(ScanMatch& result);
   void read(const LaserScan& first, const LaserScan& second, const Twist& velocity_first, const Twist& velocity_second);
   void seed(const PointList& second, const PointList& first, const Pose2& guess);
-  void conclude(ScanMatch& result);
+  void conclude(const Pose2& guess, ScanMatch& result);
 
   ScanMatcherParameters parameters_;
   ScanPoints first_;

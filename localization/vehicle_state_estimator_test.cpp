@@ -236,6 +236,23 @@ TEST_CASE("a pose that is 80 ms late is taken in at its own time: 8 cm") {
   }
 }
 
+TEST_CASE("late poses in flight do not put the same error right again and again") {
+  Drive d;
+  d.velocity = [](double) { return Twist{1.0, 0.0, 0.0}; };
+  VehicleStateParameters sure;
+  sure.place_sigma_m = 0.02;
+  VehicleStateEstimator estimator(sure);
+  double farthest = 0.0;
+  run(estimator, d, 6.0, [&](double t, std::uint64_t k, const Pose2& truth) {
+    if (k < 40 || k % 2 != 0) return;
+    // 200 ms late; from 2 s on 4 cm to the left.
+    estimator.add_pose(at(t - 0.2), {truth.x - 0.2, t > 2.0 ? 0.04 : 0.0, 0.0});
+    farthest = std::max(farthest, estimator.state().pose.y);
+  });
+  CHECK(estimator.state().pose.y == doctest::Approx(0.04).epsilon(0.1));
+  CHECK(farthest < 0.07);
+}
+
 TEST_CASE("a pose that jumps is refused three times and then believed") {
   Drive d;
   d.velocity = [](double) { return Twist{1.0, 0.0, 0.0}; };
