@@ -300,6 +300,25 @@ TEST_CASE("wheels that lock while the car slides on are not believed") {
   CHECK(estimator.state().velocity.x_mps == doctest::Approx(0.0).epsilon(0.02));
 }
 
+TEST_CASE("wheels that contradict for longer than any slip are believed again") {
+  Drive d;
+  d.velocity = [](double) { return Twist{2.0, 0.0, 0.0}; };
+  d.wheel_slip = [](double t) { return t > 5.0 ? 0.6 : 0.0; };
+  VehicleStateParameters sure;
+  sure.accel_noise = 0.01;
+  sure.accel_bias_sigma_mps2 = 0.001;
+  sure.accel_bias_walk = 0.0;
+  VehicleStateEstimator estimator(sure);
+  run(estimator, d, 30.0, [&](double t, std::uint64_t k, const Pose2&) {
+    if (k == 1700) {
+      CHECK(t < 5.0 + sure.slip_longest_s);
+      CHECK(estimator.state().wheels_slip);
+      CHECK(estimator.state().velocity.x_mps < 2.2);
+    }
+  });
+  CHECK(estimator.state().velocity.x_mps > 3.0);
+}
+
 TEST_CASE("tilt of the accelerometer is learnt standing, gravity is taken off by roll and pitch, and the mount is accounted for") {
   Drive d;
   d.accel_offset = {0.25, -0.3};
