@@ -118,12 +118,12 @@ class ScanMatcher {
   };
   [[nodiscard]] Directions directions_of(const Evaluation& evaluation, double noise_m2) const;
   [[nodiscard]] Evaluation evaluate(const Pose2& T, double cutoff_m);
-  [[nodiscard]] static Vector3 step_of(const Evaluation& evaluation, const Directions& directions, const Pose2& T, const Pose2& guess);
-  void search_lines(const Pose2& guess, ScanMatch& result);
+  [[nodiscard]] static Vector3 step_of(const Evaluation& evaluation, const Directions& directions);
+  void search_lines(ScanMatch& result);
   void search_points(ScanMatch& result);
   void read(const LaserScan& first, const LaserScan& second, const Twist& velocity_first, const Twist& velocity_second);
   void seed(const PointList& second, const PointList& first, const Pose2& guess);
-  void conclude(ScanMatch& result);
+  void conclude(const Pose2& guess, ScanMatch& result);
 
   ScanMatcherParameters parameters_;
   ScanPoints first_;
