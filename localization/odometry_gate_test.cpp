@@ -119,6 +119,10 @@ TEST_CASE("without excursions the output is the input to the bit") {
     REQUIRE(b.last.verdict == GateVerdict::kAccepted);
     REQUIRE(b.last.T_odom_base == b.raw);
   }
+  // Nor is a yaw that its source does not wrap.
+  OdometryGate gate(small_robot());
+  gate.add_pose(step(0), {0.0, 0.0, 7.0});
+  CHECK(gate.add_pose(step(1), {0.01, 0.0, 7.1}).T_odom_base == Pose2{0.01, 0.0, 7.1});
 }
 
 TEST_CASE("wheels that cannot be are clamped to the bound, keeping their direction") {

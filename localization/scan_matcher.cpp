@@ -14,6 +14,8 @@ namespace {
 constexpr double kRadian_m = 1.0;
 // Walls are not the same where their normals differ by more than 35 degrees.
 constexpr double kLeastCosine = 0.82;
+// What the noise of normals adds up to varies by a fifth from pair to pair.
+constexpr double kSignificant = 2.0;
 constexpr std::size_t kFewestPairs = 10;
 constexpr int kMostSweeps = 3;
 
@@ -141,32 +143,32 @@ ScanMatcher::Directions ScanMatcher::directions_of(const Evaluation& evaluation,
     const double of_noise = dot3(v, noise * v);
     d.left[k] = d.scaled.values[k] - of_noise;
     d.sigma_m[k] = d.left[k] > 0.0 ? std::min(kUnobserved, std::sqrt(2.0 * noise_m2 / d.left[k])) : kUnobserved;
-    d.observable[k] = d.left[k] > of_noise && d.sigma_m[k] <= parameters_.max_sigma_m;
+    d.observable[k] = d.left[k] > kSignificant * of_noise && d.sigma_m[k] <= parameters_.max_sigma_m;
   }
   return d;
 }
 
-Vector3 ScanMatcher::step_of(const Evaluation& evaluation, const Directions& directions, const Pose2& T, const Pose2& guess) {
+// Along a direction that is not observable it stands still.
+Vector3 ScanMatcher::step_of(const Evaluation& evaluation, const Directions& directions) {
   const Vector3 gradient = scaled(evaluation.gradient);
-  const Vector3 strayed{{T.x - guess.x, T.y - guess.y, kRadian_m * wrap_angle(T.yaw - guess.yaw)}};
   Vector3 step;
   for (std::size_t k = 0; k < 3; ++k) {
+    if (!directions.observable[k]) continue;
     const Vector3 v = column(directions.scaled.vectors, k);
-    const double along = directions.observable[k] ? -dot3(v, gradient) / directions.left[k] : -dot3(v, strayed);
-    step = step + along * v;
+    step = step + (-dot3(v, gradient) / directions.left[k]) * v;
   }
   step.v[2] /= kRadian_m;
   return step;
 }
 
-void ScanMatcher::search_lines(const Pose2& guess, ScanMatch& result) {
+void ScanMatcher::search_lines(ScanMatch& result) {
   Pose2& T = result.T_first_second;
   double cutoff = parameters_.pair_distance_m;
   result.settled = false;
   for (std::int64_t round = 0; round < parameters_.max_rounds && !result.settled; ++round) {
     const Evaluation sum = evaluate(T, cutoff);
     if (sum.pairs < kFewestPairs) return;
-    const Vector3 step = step_of(sum, directions_of(sum, sum.scatter_m2 / sum.weight), T, guess);
+    const Vector3 step = step_of(sum, directions_of(sum, sum.scatter_m2 / sum.weight));
     T = {T.x + step.v[0], T.y + step.v[1], wrap_angle(T.yaw + step.v[2])};
     ++result.rounds;
     result.settled = std::abs(step.v[2]) < parameters_.settled_m && norm({step.v[0], step.v[1]}) < parameters_.settled_m;
@@ -214,7 +216,7 @@ void ScanMatcher::search_points(ScanMatch& result) {
 }
 
 // What the walls say about the result, whichever way it was found.
-void ScanMatcher::conclude(ScanMatch& result) {
+void ScanMatcher::conclude(const Pose2& guess, ScanMatch& result) {
   const Evaluation sum = evaluate(result.T_first_second, parameters_.pair_distance_least_m);
   const bool by_lines = parameters_.metric == MatchMetric::kLine;
   if (by_lines) {
@@ -233,7 +235,7 @@ void ScanMatcher::conclude(ScanMatch& result) {
   result.covariance = {};
   result.unobservable = 0;
   // What one more step would change is an error too: nothing where the search has settled on lines.
-  const Vector3 missed = step_of(sum, d, result.T_first_second, result.T_first_second);
+  const Vector3 missed = step_of(sum, d);
   add_square(result.covariance, 1.0, missed);
   for (std::size_t k = 0; k < 3; ++k) {
     Vector3 v = column(d.scaled.vectors, k);
@@ -243,7 +245,13 @@ void ScanMatcher::conclude(ScanMatch& result) {
     result.information[k] = std::max(0.0, d.left[k]) / noise_m2;
     for (std::size_t i = 0; i < 3; ++i) result.directions(i, k) = v.v[i];
     add_square(result.covariance, sigma * sigma, v);
-    if (!d.observable[k]) ++result.unobservable;
+    if (d.observable[k]) continue;
+    ++result.unobservable;
+    // It may have seemed observable on the way.
+    Pose2& T = result.T_first_second;
+    const double strayed =
+        by_lines ? dot3(column(d.scaled.vectors, k), {{T.x - guess.x, T.y - guess.y, kRadian_m * wrap_angle(T.yaw - guess.yaw)}}) : 0.0;
+    T = {T.x - strayed * v.v[0], T.y - strayed * v.v[1], wrap_angle(T.yaw - strayed * v.v[2])};
   }
   result.degenerate = result.unobservable > 0;
 }
@@ -269,7 +277,7 @@ ScanMatch ScanMatcher::match(const LaserScan& first, const LaserScan& second, co
     const auto least = static_cast<std::size_t>(parameters_.least_points);
     if (first_.points().size() < least || second_.points().size() < least) return result;
     seed(to, from, result.T_first_second);
-    by_lines ? search_lines(guess_first_second, result) : search_points(result);
+    by_lines ? search_lines(result) : search_points(result);
     const Twist found = moves ? velocity_of(result.T_first_second, result.dt_s) : Twist{};
     const Twist change = found + (-1.0) * velocity;
     velocity = found;
@@ -277,7 +285,7 @@ ScanMatch ScanMatcher::match(const LaserScan& first, const LaserScan& second, co
     if (half_sweep_s * (std::abs(change.x_mps) + std::abs(change.y_mps) + 10.0 * std::abs(change.yaw_radps)) < 1e-3) break;
   }
   if (!by_lines) seed(second_.centres(), first_.centres(), result.T_first_second);
-  conclude(result);
+  conclude(guess_first_second, result);
   if (result.status != MatchStatus::kMatched) {
     result.T_first_second = guess_first_second;
     result.covariance = kUnobserved * kUnobserved * identity<3>();

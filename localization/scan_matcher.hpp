@@ -10,7 +10,7 @@
 //   result itself.
 // - The information matrix A = sum of w J^T J says which motions the walls can tell. What the noise of the normals alone would put into it,
 //   F, is taken off first: in a straight corridor A is not zero along the walls, A - F is. Along an eigenvector that is left with
-//   less than the noise, or with a standard deviation above `max_sigma_m`, the result keeps to the guess (Zhang, Kaess, Singh, "On
+//   less than twice of F, or with a standard deviation above `max_sigma_m`, the result keeps to the guess (Zhang, Kaess, Singh, "On
 //   degeneracy of optimization-based state estimation problems", ICRA 2016) and says so; a metre and a radian count alike there.
 // - The covariance is 2 s^2 inv(A - F), s the noise of single beams, since both scans have it.
 //
@@ -118,12 +118,12 @@ class ScanMatcher {
   };
   [[nodiscard]] Directions directions_of(const Evaluation& evaluation, double noise_m2) const;
   [[nodiscard]] Evaluation evaluate(const Pose2& T, double cutoff_m);
-  [[nodiscard]] static Vector3 step_of(const Evaluation& evaluation, const Directions& directions, const Pose2& T, const Pose2& guess);
-  void search_lines(const Pose2& guess, ScanMatch& result);
+  [[nodiscard]] static Vector3 step_of(const Evaluation& evaluation, const Directions& directions);
+  void search_lines(ScanMatch& result);
   void search_points(ScanMatch& result);
   void read(const LaserScan& first, const LaserScan& second, const Twist& velocity_first, const Twist& velocity_second);
   void seed(const PointList& second, const PointList& first, const Pose2& guess);
-  void conclude(ScanMatch& result);
+  void conclude(const Pose2& guess, ScanMatch& result);
 
   ScanMatcherParameters parameters_;
   ScanPoints first_;

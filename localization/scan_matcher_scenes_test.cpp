@@ -96,6 +96,12 @@ TEST_CASE("smooth track from no guess: a pair either knows its speed or says tha
     const double sigma = o.match.sigma_along_m({1.0, 0.0});
     if (o.match.degenerate) {
       ++unknown;
+      for (std::size_t k = 0; k < 3; ++k) {
+        // The guess was no motion.
+        const Pose2& T = o.match.T_first_second;
+        const Matrix3& d = o.match.directions;
+        if (o.match.sigma_m[k] == kUnobserved) CHECK(std::abs(d(0, k) * T.x + d(1, k) * T.y + d(2, k) * T.yaw) < 2e-4);
+      }
       continue;
     }
     CHECK(sigma <= 0.0101);
@@ -116,6 +122,13 @@ TEST_CASE("straight corridor: every pair is flagged, from a good guess and from 
         CHECK(o.match.sigma_along_m({1.0, 0.0}) > 0.9 * kUnobserved);
       }
     }
+  }
+}
+
+TEST_CASE("it is not the noise of the normals that shows the way along a corridor, however much uncertainty is allowed") {
+  for (const Outcome& o : run(scenes::corridor(), 3.0, 1.0, 0.95, {.max_sigma_m = 0.1})) {
+    CHECK(o.match.unobservable == 1);
+    CHECK(std::abs(o.off.x) == doctest::Approx(0.05 * o.way_m).epsilon(0.1));
   }
 }
 

@@ -14,14 +14,11 @@ namespace {
 constexpr double kAnchorEvery_s = 0.25;
 // 99 % of the chi-square distribution of three numbers.
 constexpr double kInsignificant = 11.34;
-// Nor may a car that stands have made more way than this, however little the scans say.
-constexpr double kStandingWay_m = 0.02;
 
 // Whether the motion could be the noise of a car that stands.
 bool could_stand(const ScanMatch& match) {
   if (match.status != MatchStatus::kMatched || match.degenerate) return false;
   const Pose2& T = match.T_first_second;
-  if (norm(T.position()) > kStandingWay_m) return false;
   double chi2 = 0.0;
   for (std::size_t k = 0; k < 3; ++k) {
     const double along = match.directions(0, k) * T.x + match.directions(1, k) * T.y + match.directions(2, k) * T.yaw;

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "core/rng.hpp"
 
 using namespace pitwall;
@@ -24,6 +26,10 @@ TEST_CASE("eigenvectors make the matrix again, in ascending order") {
     const Eigen3 e = eigen_symmetric(a);
     CHECK(e.values[0] <= e.values[1]);
     CHECK(e.values[1] <= e.values[2]);
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::array<double, 3> v{e.vectors(0, k), e.vectors(1, k), e.vectors(2, k)};
+      CHECK(*std::max_element(v.begin(), v.end()) >= -*std::min_element(v.begin(), v.end()));
+    }
     const Matrix3 again = sandwich(e.vectors, diagonal(e.values));
     const Matrix3 unit = transposed(e.vectors) * e.vectors;
     for (std::size_t i = 0; i < 9; ++i) {

@@ -250,7 +250,9 @@ bool VehicleStateEstimator::wheels_contradict(const WheelSample& sample, double 
   }
   const bool agrees = !off && square(innovation_mps) < 4.0 * expected;
   agreeing_ = agrees ? agreeing_ + 1 : 0;
-  if (agreeing_ >= kAgreeing || (sample.stamp - *slip_since_).seconds() > parameters_.slip_longest_s) {
+  const bool too_long = (sample.stamp - *slip_since_).seconds() > parameters_.slip_longest_s;
+  if (too_long) p_(kVx, kVx) += square(innovation_mps);  // nothing slips for so long: it is the filter that is off
+  if (too_long || agreeing_ >= kAgreeing) {
     slip_since_.reset();
     recent_wheels_.clear();
   }

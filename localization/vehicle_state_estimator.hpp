@@ -72,7 +72,7 @@ struct VehicleStateParameters {
   double no_slide_mps2 = 1.0;   ///< sideways load below which the rear axle does not slide
   double no_slide_from_mps = 0.3;
   double history_s = 2.0;  ///< how late a measurement may be
-  StandstillParameters standstill;
+  StandstillParameters standstill{};
   void fields(FieldVisitor& f);
 
   /// With what a car's profile says of its IMU and wheels.

@@ -236,6 +236,23 @@ TEST_CASE("a pose that is 80 ms late is taken in at its own time: 8 cm") {
   }
 }
 
+TEST_CASE("late poses in flight do not put the same error right again and again") {
+  Drive d;
+  d.velocity = [](double) { return Twist{1.0, 0.0, 0.0}; };
+  VehicleStateParameters sure;
+  sure.place_sigma_m = 0.02;
+  VehicleStateEstimator estimator(sure);
+  double farthest = 0.0;
+  run(estimator, d, 6.0, [&](double t, std::uint64_t k, const Pose2& truth) {
+    if (k < 40 || k % 2 != 0) return;
+    // 200 ms late; from 2 s on 4 cm to the left.
+    estimator.add_pose(at(t - 0.2), {truth.x - 0.2, t > 2.0 ? 0.04 : 0.0, 0.0});
+    farthest = std::max(farthest, estimator.state().pose.y);
+  });
+  CHECK(estimator.state().pose.y == doctest::Approx(0.04).epsilon(0.1));
+  CHECK(farthest < 0.07);
+}
+
 TEST_CASE("a pose that jumps is refused three times and then believed") {
   Drive d;
   d.velocity = [](double) { return Twist{1.0, 0.0, 0.0}; };
@@ -281,6 +298,25 @@ TEST_CASE("wheels that lock while the car slides on are not believed") {
   CHECK_FALSE(stood);
   CHECK(estimator.state().standing);
   CHECK(estimator.state().velocity.x_mps == doctest::Approx(0.0).epsilon(0.02));
+}
+
+TEST_CASE("wheels that contradict for longer than any slip are believed again") {
+  Drive d;
+  d.velocity = [](double) { return Twist{2.0, 0.0, 0.0}; };
+  d.wheel_slip = [](double t) { return t > 5.0 ? 0.6 : 0.0; };
+  VehicleStateParameters sure;
+  sure.accel_noise = 0.01;
+  sure.accel_bias_sigma_mps2 = 0.001;
+  sure.accel_bias_walk = 0.0;
+  VehicleStateEstimator estimator(sure);
+  run(estimator, d, 30.0, [&](double t, std::uint64_t k, const Pose2&) {
+    if (k == 1700) {
+      CHECK(t < 5.0 + sure.slip_longest_s);
+      CHECK(estimator.state().wheels_slip);
+      CHECK(estimator.state().velocity.x_mps < 2.2);
+    }
+  });
+  CHECK(estimator.state().velocity.x_mps > 3.0);
 }
 
 TEST_CASE("tilt of the accelerometer is learnt standing, gravity is taken off by roll and pitch, and the mount is accounted for") {
@@ -330,6 +366,21 @@ TEST_CASE("tilt of the accelerometer is learnt standing, gravity is taken off by
   MESSAGE("vy rms " << right.value() << " with the mount, " << wrong.value() << " without");
   CHECK(right.value() < 0.12);
   CHECK(wrong.value() > 2.0 * right.value());
+}
+
+TEST_CASE("the bias of the accelerometer is learnt while driving, too") {
+  Drive d;
+  d.accel_offset = {0.6, -0.4};
+  d.wheel_noise = 0.15;
+  d.velocity = [](double t) { return Twist{2.5 + 0.5 * math::sin(0.4 * t), 0.0, 0.3 * math::sin(0.9 * t)}; };
+  VehicleStateEstimator estimator(VehicleStateParameters{.accel_bias_sigma_mps2 = 0.8});
+  Rms forward;
+  run(estimator, d, 40.0, [&](double t, std::uint64_t, const Pose2&) {
+    if (t > 10.0) forward.add(estimator.state().velocity.x_mps - d.velocity(t).x_mps);
+  });
+  CHECK(std::abs(estimator.state().accel_bias_mps2.x - 0.6) < 0.1);
+  CHECK(std::abs(estimator.state().accel_bias_mps2.y + 0.4) < 0.1);
+  CHECK(forward.value() < 0.08);
 }
 
 TEST_CASE("input that is not finite, not newer or too late is refused and changes nothing") {
