@@ -69,6 +69,12 @@ TEST_CASE("on an arc the way is that of a body moved along it step by step, and 
   CHECK(grazed <= 1);
 }
 
+TEST_CASE("what is met only after more than half a turn is not in the way") {
+  const auto on_circle = [](double turned) { return Vec2{math::sin(turned), 1.0 - math::cos(turned)}; };
+  CHECK(way_until_contact(kBody, 1.0, on_circle(1.1 * math::kPi)) < math::kPi);
+  CHECK(std::isinf(way_until_contact(kBody, 1.0, on_circle(1.3 * math::kPi))));
+}
+
 TEST_CASE("an almost straight arc is as straight") {
   CHECK(way_until_contact(kBody, 2e-6, {3.0, 0.05}) == doctest::Approx(2.57).epsilon(1e-4));
   CHECK(offset_from_path(2e-6, {3.0, 0.05}) == doctest::Approx(0.05).epsilon(1e-3));

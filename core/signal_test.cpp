@@ -110,6 +110,10 @@ TEST_CASE("a first-order lag is told from a delay, and both at once are told apa
   CHECK(std::abs(found.time_constant_s.value - with.time_constant_s) < 0.02);
   CHECK(found.time_constant_s.low <= with.time_constant_s);
   CHECK(found.time_constant_s.high >= with.time_constant_s);
+  // What one of them gains the other loses: their sum is better known than errors of their own would make it.
+  const auto half = [](const Estimate& e) { return 0.5 * (e.high - e.low); };
+  CHECK(half(found.lag_s) * half(found.lag_s) <
+        half(found.delay_s) * half(found.delay_s) + half(found.time_constant_s) * half(found.time_constant_s));
 }
 
 TEST_CASE("a gain that is not 1 does not move the lag, and an offset is told from it") {
@@ -202,6 +206,20 @@ TEST_CASE("aligned says what the fit saw") {
   }
   CHECK(worst < 0.005);
   CHECK(std::isnan(f[0]));
+}
+
+TEST_CASE("the mean of a line over an interval is that of its middle, of a held command that of its pieces") {
+  const std::vector<double> t{0.0, 1.0, 2.0, 3.0, 4.0};
+  const std::vector<double> v{0.0, 2.0, 4.0, 6.0, 8.0};
+  const std::vector<double> begin{1.2};
+  const std::vector<double> end{2.8};
+  const MeasuredSignal interval{begin, end, begin, {}, {}};
+  CHECK(aligned({t, v, Between::kLinear}, interval, 0.0, 0.0)[0] == doctest::Approx(4.0));
+  CHECK(aligned({t, v, Between::kLinear}, interval, 0.5, 0.0)[0] == doctest::Approx(3.0));
+  CHECK(aligned({t, v, Between::kHeld}, interval, 0.0, 0.0)[0] == doctest::Approx((0.8 * 2.0 + 0.8 * 4.0) / 1.6));
+  // A ramp behind a lag is late by it once the beginning is forgotten.
+  CHECK(aligned({t, v, Between::kLinear}, {std::vector<double>{3.0}, std::vector<double>{3.5}, begin, {}, {}}, 0.0, 0.1)[0] ==
+        doctest::Approx(6.5 - 0.2));
 }
 
 TEST_CASE("a gain through zero, with an interval that widens with correlated errors") {
