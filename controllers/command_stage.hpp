@@ -60,6 +60,8 @@ class CommandStage {
   CommandStage(const CommandParameters& parameters, const CarParameters& car);
 
   void reset();
+  /// As though `last` had been its own command of that time.
+  void resume(const Command& last, Time at);
 
   /// The command at `now`. `measured_mps` is the odometry speed where it is fresh. Non-finite wishes are a stop with
   /// kSteeringLawFailed; a desired speed or hard cap <= 0 is a stop with desired.reason, a safety ceiling <= 0 one with

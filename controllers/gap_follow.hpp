@@ -103,6 +103,7 @@ class GapFollow final : public Controller {
   [[nodiscard]] Trigger trigger() const override { return {}; }
   void reset(const Observation& first) override;
   Command update(const Observation& obs) override;
+  void resume(const Command& last, Time at) override { stage_.resume(last, at); }
   [[nodiscard]] std::vector<std::pair<std::string_view, double>> counters() const override;
 
   /// The gap of the last driving tick, for displays and tests.

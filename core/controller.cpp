@@ -5,6 +5,10 @@
 
 namespace pitwall {
 
+Status Controller::change(std::span<const std::string> /*assignments*/) {
+  return Error{std::string(name()) + " takes no changes of its parameters while it runs"};
+}
+
 std::string_view name(Reason reason) {
   switch (reason) {
     case Reason::kDrive:

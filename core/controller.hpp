@@ -6,11 +6,14 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/messages.hpp"
+#include "core/result.hpp"
 #include "core/time.hpp"
 
 namespace pitwall {
@@ -110,6 +113,11 @@ class Controller {
   virtual void reset(const Observation& first) = 0;
   /// The command at obs.now. No I/O, no clock, no allocation; never throws; a fault inside is a stop with its reason.
   virtual Command update(const Observation& obs) = 0;
+  /// New values of parameters, "key=value" each, in force from the next update on. Outside the control path: it may allocate. Errors: an
+  /// unknown key, a value out of range, a controller that takes no changes while it runs; then nothing has changed.
+  virtual Status change(std::span<const std::string> assignments);
+  /// Right after reset(): goes on from that command, which another gave at `at`, as from its own.
+  virtual void resume(const Command& /*last*/, Time /*at*/) {}
   /// What the controller counted since reset (avoid_steps, overtake_starts, ...), for reports only.
   [[nodiscard]] virtual std::vector<std::pair<std::string_view, double>> counters() const { return {}; }
 };

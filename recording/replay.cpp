@@ -204,8 +204,10 @@ Result<std::optional<std::string>> go_to(Inputs& inputs, const Tick& tick) {
 Result<bool> replay_tick(const Tick& tick, Inputs& inputs, Controller& controller, CarReplay& result) {
   Comparison comparison(result, tick.tick, {tick.now_ns});
   if (!tick.parameter_changes.empty()) {
-    return Error{"tick " + std::to_string(tick.tick) + ": parameters changed (" + join(tick.parameter_changes) +
-                 "), which cannot be replayed"};
+    if (const Status changed = controller.change(tick.parameter_changes); !changed) {
+      return Error{"tick " + std::to_string(tick.tick) + ": parameters changed (" + join(tick.parameter_changes) +
+                   "), which cannot be replayed: " + changed.error().message};
+    }
   }
   if (tick.tick != result.ticks + 1) {
     comparison.differ("tick", std::to_string(tick.tick), std::to_string(result.ticks + 1));

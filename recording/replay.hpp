@@ -44,7 +44,7 @@ struct CarReplay {
 };
 
 /// Replays the commands of `car` in a run folder (or, approximately, in any recording). Errors: no such recording, no commands of that
-/// car in it, parameters that changed on the way.
+/// car in it, parameter changes that `controller` does not take.
 Result<CarReplay> replay(const std::filesystem::path& run, const RecordedCar& car, Controller& controller,
                          const BagProgress& progress = {});
 

@@ -17,6 +17,12 @@ void CarSpec::fields(FieldVisitor& f) {
   f.number("start_speed_mps", start_speed_mps, {"m/s", 0, 20, "speed at the start"});
   f.flag("sensing_errors", sensing_errors, "whether this car has the errors of the sensors' profiles; else none");
   f.subtree("parameters", parameters, "of its controller, over those that the scenario gives to all cars with it");
+  f.subtree("changes", changes, "name: {at_s, set}: parameters of its controller that change on the way");
+}
+
+void ChangeSpec::fields(FieldVisitor& f) {
+  f.number("at_s", at_s, {"s", 0, 1e6, "from the first call of the controller at or after this time"});
+  f.text("set", set, "key=value");
 }
 
 void Criteria::fields(FieldVisitor& f) {
@@ -141,6 +147,17 @@ Node parameters_of(const Scenario& scenario, const CarSpec& car) {
   return parameters;
 }
 
+Result<std::vector<sim::ParameterChange>> load_changes(const CarSpec& car) {
+  std::vector<sim::ParameterChange> changes;
+  for (const auto& [name, node] : car.changes.entries) {
+    ChangeSpec spec;
+    if (const Status loaded = load_fields(node, car.name + ".changes." + name, spec); !loaded) return loaded.error();
+    changes.push_back({Time{} + from_seconds(spec.at_s), spec.set});
+  }
+  std::stable_sort(changes.begin(), changes.end(), [](const auto& a, const auto& b) { return a.at < b.at; });
+  return changes;
+}
+
 Result<std::vector<CarSpec>> load_cars(const Scenario& scenario) {
   if (!scenario.cars.is_map() || scenario.cars.entries.empty())
     return Error{scenario.cars.where() + ": " + scenario.id + ".cars must name at least one car"};
@@ -156,6 +173,7 @@ Result<std::vector<CarSpec>> load_cars(const Scenario& scenario) {
       return Error{(said != nullptr ? *said : node).where() + ": " + scenario.id + ".cars." + name + ": " +
                    unknown_name("controller", car.controller, names)};
     }
+    if (const auto changes = load_changes(car); !changes) return changes.error();
     cars.push_back(std::move(car));
   }
   return cars;
