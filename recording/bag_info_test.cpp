@@ -159,7 +159,8 @@ TEST_CASE("a topic without a definition is read as one of our own types, with on
   topic.type = "odd_msgs/msg/Odd";
   CHECK(definition_of(topic).error().message == "definition of odd_msgs/msg/Odd: it defines other types, but not this one");
   topic.schema = "module odd_msgs { module msg { struct Odd { sensor_msgs::msg::Joy joy; }; }; };";
-  CHECK(definition_of(topic)->types[1] == ros::describe<ros::Joy>().types[0]);
+  CHECK(definition_of(topic)->types[1].name == "sensor_msgs/msg/Joy");
+  CHECK(definition_of(topic)->types[1].fields.size() == 3);
   topic.schema_encoding = "protobuf";
   CHECK(definition_of(topic).error().message.find("'protobuf'; only 'ros2msg' and 'ros2idl' can be read") != std::string::npos);
   topic.encoding = "json";

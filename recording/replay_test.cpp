@@ -61,7 +61,8 @@ class Toy final : public Controller {
 RecordedCar car_named(const std::string& name, const std::string& prefix) { return {name, "toy", prefix}; }
 
 /// A run of 2 s of two cars: scans every 25 ms, odometry every 10 ms, poses and joy now and then, a call at each scan's arrival.
-fs::path recorded(const TempFolder& folder, const std::string& name = "run") {
+/// With `change` the parameters of car "one" change before its fifth tick.
+fs::path recorded(const TempFolder& folder, const std::string& name = "run", const std::string& change = "") {
   RunManifest manifest;
   manifest.run_id = name;
   manifest.clock = "simulated";
@@ -93,6 +94,7 @@ fs::path recorded(const TempFolder& folder, const std::string& name = "run") {
       scan.stamp = seen.now;
       scan.ranges = {static_cast<float>(1.0 + t)};
       arrive(seen.scan, scan);
+      if (car == 0 && tick == 4 && !change.empty()) (*recorder)->changed(car, change);
       (*recorder)->decided(car, ++tick, seen, controller.update(seen));
     }
   }
@@ -206,6 +208,12 @@ TEST_CASE("what cannot be replayed is refused with a reason") {
   CHECK(nobody.error().message.find("no commands of car 'three'") != std::string::npos);
   const auto stopped = replay(run, car_named("one", ""), controller, [](std::uint64_t /*done*/, std::uint64_t /*total*/) { return false; });
   REQUIRE(stopped.ok());
+  const fs::path changed = recorded(folder, "changed", "gain=2");
+  const auto refused = replay(changed, car_named("one", ""), controller);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find(
+            "tick 5: parameters changed (gain=2), which cannot be replayed: toy takes no changes of its parameters") != std::string::npos);
+  CHECK(replayed(changed, car_named("two", "/two")).identical());
 }
 
 }  // namespace pitwall::recording
