@@ -28,6 +28,10 @@ expect 1 'tick [0-9]+ \([0-9.]+ s\): speed_mps was .*ticks differ' "another para
 expect 2 "unknown car .nobody." "another car" "$bin/replay" "$run" --car nobody
 expect 0 "/scan +sensor_msgs/msg/LaserScan" "bag info of a run" "$bin/bag" info "$run"
 expect 0 'complete|messages on' "bag check of a run" "$bin/bag" check "$run"
+expect 1 'FAIL .*timeout after 3' "a parameter that changes on the way" "$bin/run_validation" --scenario gap --quick --timeout 3 --record changed \
+  --set cars.ego.changes.slow.at_s=1 --set cars.ego.changes.slow.set=max_speed_mps=1.5
+expect 0 'identical, [0-9]+ ticks' "replay of that" "$bin/replay" changed/*
+expect 0 '"parameter_changes":\["max_speed_mps=1.5"\]' "the change is in the recording" "$bin/bag" cat "$(echo changed/*)/internal.mcap" --topic /pitwall/tick
 rm "$run/internal.mcap"
 expect 0 'identical, [0-9]+ ticks \(approximate: no ticks, by arrival times\)' "without ticks" "$bin/replay" "$run"
 expect 0 'part: [0-9]+ messages' "convert the bag of a run" "$bin/bag" convert "$run" -o part --format sqlite3

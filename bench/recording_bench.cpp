@@ -20,12 +20,13 @@ namespace {
 using namespace recording;
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kBytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+constexpr std::uint64_t kBytes = 256 * kMiB;
 
-/// A bag of about 256 MiB of messages of that size, gone at the end of the program.
+/// A bag of about that many bytes in messages of that size, gone at the end of the program.
 class Bag {
  public:
-  Bag(Compression compression, std::size_t message_bytes) {
+  Bag(Compression compression, std::size_t message_bytes, std::uint64_t bytes = kBytes) {
     static int count = 0;
     folder_ = fs::temp_directory_path() / ("pitwall_bench_" + std::to_string(::getpid()) + "_" + std::to_string(count++));
     WriteOptions options;
@@ -39,7 +40,7 @@ class Bag {
     Buffer data(message_bytes);
     std::uint32_t state = 1;
     for (auto& byte : data) byte = static_cast<std::uint8_t>((state = state * 1664525U + 1013904223U) >> 28U);
-    for (std::uint64_t k = 0; k * message_bytes < kBytes; ++k) {
+    for (std::uint64_t k = 0; k * message_bytes < bytes; ++k) {
       data[k % message_bytes] ^= 1;
       const Time at{static_cast<std::int64_t>(k) * 1'000'000};
       PITWALL_CHECK(writer->write(index, at, at, data).ok());
@@ -70,12 +71,9 @@ void read(benchmark::State& state, const Bag& bag) {
   state.SetBytesProcessed(static_cast<std::int64_t>(bytes));
 }
 
-void BM_ReadScans(benchmark::State& state) {
-  static const Bag bag(Compression::kNone, 4400);
-  read(state, bag);
-}
-void BM_ReadSmallMessages(benchmark::State& state) {
-  static const Bag bag(Compression::kNone, 120);
+/// Arguments: bytes a message, MiB of them.
+void BM_Read(benchmark::State& state) {
+  const Bag bag(Compression::kNone, static_cast<std::size_t>(state.range(0)), static_cast<std::uint64_t>(state.range(1)) * kMiB);
   read(state, bag);
 }
 void BM_ReadScansZstd(benchmark::State& state) {
@@ -109,8 +107,7 @@ void BM_WriteScans(benchmark::State& state) {
 }
 
 BENCHMARK(BM_CopyAndChecksum)->Unit(benchmark::kMillisecond);
-BENCHMARK(BM_ReadScans)->Unit(benchmark::kMillisecond);
-BENCHMARK(BM_ReadSmallMessages)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_Read)->Args({120, 64})->Args({120, 1024})->Args({4400, 1024})->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_ReadScansZstd)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_WriteScans)->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
 

@@ -50,6 +50,12 @@ void CommandStage::reset() {
   last_.reset();
 }
 
+void CommandStage::resume(const Command& last, Time at) {
+  steering_rad_ = last.steering_angle_rad;
+  speed_mps_ = last.speed_mps;
+  last_ = at;
+}
+
 double CommandStage::age_s(Time now) const { return last_ ? (now - *last_).seconds() : std::numeric_limits<double>::infinity(); }
 
 double CommandStage::step_s(Time now) const { return std::clamp(age_s(now), 0.0, parameters_.command_slew_max_dt_s); }

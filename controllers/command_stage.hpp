@@ -62,6 +62,8 @@ class CommandStage {
   void reset();
   /// Other tuning; the memory of the last command stays.
   void change_parameters(const CommandParameters& parameters, const CarParameters& car);
+  /// As though `last` had been its own command of that time.
+  void resume(const Command& last, Time at);
 
   /// The command at `now`. `measured_mps` is the odometry speed where it is fresh. Non-finite wishes are a stop with
   /// kSteeringLawFailed; a desired speed or hard cap <= 0 is a stop with desired.reason, a safety ceiling <= 0 one with

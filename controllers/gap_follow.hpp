@@ -104,6 +104,7 @@ class GapFollow final : public Controller {
   void reset(const Observation& first) override;
   Command update(const Observation& obs) override;
   Status change_parameters(const Node& changes) override;
+  void resume(const Command& last, Time at) override { stage_.resume(last, at); }
   [[nodiscard]] std::vector<std::pair<std::string_view, double>> counters() const override;
 
   /// The gap of the last driving tick, for displays and tests.

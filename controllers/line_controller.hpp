@@ -78,6 +78,7 @@ class LineController final : public Controller {
   [[nodiscard]] Trigger trigger() const override { return {from_seconds(1.0 / p_.line.control_rate_hz)}; }
   void reset(const Observation& first) override;
   Command update(const Observation& obs) override;
+  void resume(const Command& last, Time at) override { stage_.resume(last, at); }
   [[nodiscard]] std::vector<std::pair<std::string_view, double>> counters() const override;
 
   /// For displays and tests.

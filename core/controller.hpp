@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -117,6 +119,8 @@ class Controller {
   /// update(), by the runner; may allocate. Errors, with nothing changed: a name or value that make() would refuse, or a controller
   /// whose parameters are fixed once it is made.
   virtual Status change_parameters(const Node& changes);
+  /// Right after reset(): goes on from that command, which another gave at `at`, as from its own.
+  virtual void resume(const Command& /*last*/, Time /*at*/) {}
   /// What the controller counted since reset (avoid_steps, overtake_starts, ...), for reports only.
   [[nodiscard]] virtual std::vector<std::pair<std::string_view, double>> counters() const { return {}; }
 };

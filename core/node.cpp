@@ -320,4 +320,16 @@ Status set_by_path(Node& root, std::string_view assignment) {
   return {};
 }
 
+void lay_over(const Node& over, Node& under) {
+  if (!under.is_map()) under = Node::map();
+  for (const auto& [key, value] : over.entries) {
+    Node* below = under.find(key);
+    if (value.is_map() && below != nullptr) {
+      lay_over(value, *below);
+    } else {
+      under.set(key, value);
+    }
+  }
+}
+
 }  // namespace pitwall

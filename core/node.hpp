@@ -57,4 +57,7 @@ std::string to_yaml(const Node& node);
 /// list that is there. The value is YAML; an empty one is null.
 Status set_by_path(Node& root, std::string_view assignment);
 
+/// `over` on `under`, group by group.
+void lay_over(const Node& over, Node& under);
+
 }  // namespace pitwall

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "core/controller.hpp"
 
@@ -23,6 +24,8 @@ class RunObserver {
   virtual void arrived(std::size_t car, const Source<PoseEstimate>& pose) = 0;
   virtual void arrived(std::size_t car, const Source<Joy>& joy) = 0;
   virtual void arrived(std::size_t car, const Source<Imu>& imu) = 0;
+  /// Parameters of the controller were changed ("key=value"), in force from its next decision on.
+  virtual void changed(std::size_t car, const std::string& assignment) = 0;
   /// The controller was called with `seen` and answered; `tick` counts the calls, from 1.
   virtual void decided(std::size_t car, std::uint64_t tick, const Observation& seen, const Command& command) = 0;
 };

@@ -56,6 +56,7 @@ class GateOnTheCar : public RunObserver {
   }
   void arrived(std::size_t, const Source<Joy>&) override {}
   void arrived(std::size_t, const Source<Imu>&) override {}
+  void changed(std::size_t /*car*/, const std::string& /*assignment*/) override {}
   void decided(std::size_t, std::uint64_t, const Observation&, const Command&) override {}
 
  private:

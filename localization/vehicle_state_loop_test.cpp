@@ -35,6 +35,7 @@ class EstimatorOnTheCar : public RunObserver {
   void arrived(std::size_t, const Source<LaserScan>&) override {}
   void arrived(std::size_t, const Source<PoseEstimate>&) override {}
   void arrived(std::size_t, const Source<Joy>&) override {}
+  void changed(std::size_t /*car*/, const std::string& /*assignment*/) override {}
   void decided(std::size_t, std::uint64_t, const Observation&, const Command&) override {}
 
   VehicleStateEstimator estimator;

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "core/files.hpp"
+#include "recording/bag_convert.hpp"
 #include "recording/bag_decoder.hpp"
 #include "recording/bag_export.hpp"
+#include "ros_messages/cdr.hpp"
 #include "tests/support/bags.hpp"
 
 namespace pitwall::recording {
@@ -160,11 +162,53 @@ TEST_CASE("a topic without a definition is read as one of our own types, with on
   CHECK(definition_of(topic).error().message == "definition of odd_msgs/msg/Odd: it defines other types, but not this one");
   topic.schema = "module odd_msgs { module msg { struct Odd { sensor_msgs::msg::Joy joy; }; }; };";
   CHECK(definition_of(topic)->types[1].name == "sensor_msgs/msg/Joy");
-  CHECK(definition_of(topic)->types[1].fields.size() == ros::describe<ros::Joy>().types[0].fields.size());
+  CHECK(definition_of(topic)->types[1].fields.size() == 3);
   topic.schema_encoding = "protobuf";
   CHECK(definition_of(topic).error().message.find("'protobuf'; only 'ros2msg' and 'ros2idl' can be read") != std::string::npos);
   topic.encoding = "json";
   CHECK(definition_of(topic).error().message == "odd_msgs/msg/Odd in encoding 'json'; only 'cdr' is read");
+}
+
+TEST_CASE("a type that is defined in IDL alone, with a wide string, is printed and exported, from both storages") {
+  const TempFolder folder("bag_idl");
+  Topic topic;
+  topic.name = "/sign";
+  topic.type = "street_msgs/msg/Sign";
+  topic.encoding = "cdr";
+  topic.schema_encoding = "ros2idl";
+  topic.schema =
+      std::string(80, '=') +
+      "\nIDL: street_msgs/msg/Sign\n#include \"street_msgs/msg/Kind.idl\"\nmodule street_msgs { module msg {\n  typedef float "
+      "size[2];\n  struct Sign {\n    @verbatim (language=\"comment\", text=\"what; it says\")\n    wstring text;\n    size extent;\n  "
+      "  street_msgs::msg::Kind kind;\n  };\n}; };\n" +
+      std::string(80, '=') + "\nIDL: street_msgs/msg/Kind\nmodule street_msgs { module msg { struct Kind { octet value; }; }; };\n";
+  std::string bytes;
+  ros::CdrWriter out(bytes);
+  out.count(2);
+  for (const char32_t unit : {U'\u00c4', U'5'}) out.number<std::uint32_t>(unit);
+  const float extent[2] = {0.5F, 0.25F};
+  out.numbers(extent, 2);
+  out.number<std::uint8_t>(7);
+  {
+    BagWriter writer = writer_at(folder.path() / "mcap");
+    REQUIRE(writer.write(*writer.add_topic(topic), {5}, {5}, as_bytes(bytes)).ok());
+    REQUIRE(writer.close().ok());
+  }
+  ConvertOptions to_sqlite;
+  to_sqlite.format = StorageFormat::kSqlite3;
+  REQUIRE(convert({folder.path() / "mcap"}, folder.path() / "db3", to_sqlite).ok());
+  for (const char* storage : {"mcap", "db3"}) {
+    CAPTURE(storage);
+    BagReader reader = reader_at(folder.path() / storage);
+    CHECK(lines(reader) ==
+          "{\"log_time\":5,\"topic\":\"/sign\",\"type\":\"street_msgs/msg/"
+          "Sign\",\"message\":{\"text\":\"\u00c45\",\"extent\":[0.5,0.25],\"kind\":{"
+          "\"value\":7}}}\n");
+    reader.rewind();
+    ExportCounts counts;
+    REQUIRE(export_csv(reader, folder.path() / "csv", counts).ok());
+    CHECK(*read_file(folder.path() / "csv" / "sign.csv") == "log_time_ns,text,extent[0],extent[1],kind.value\n5,\u00c45,0.5,0.25,7\n");
+  }
 }
 
 TEST_CASE("cat and export give every message; a limit ends cat") {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 #include "core/check.hpp"
 #include "core/files.hpp"
@@ -161,6 +162,8 @@ void Recorder::arrived(std::size_t car, const Source<Imu>& imu) {
   put(bag_, cars_[car].imu, imu.arrival);
 }
 
+void Recorder::changed(std::size_t car, const std::string& assignment) { cars_[car].changes.push_back(assignment); }
+
 void Recorder::decided(std::size_t car, std::uint64_t tick, const Observation& seen, const Command& command) {
   ros::write(ros::to_ros(command, seen.now, cars_[car].base_frame), bytes_);
   put(bag_, cars_[car].drive, seen.now);
@@ -173,6 +176,7 @@ void Recorder::decided(std::size_t car, std::uint64_t tick, const Observation& s
   record.pose = seen.pose.sequence;
   record.joy = seen.joy.sequence;
   record.imu = seen.imu.sequence;
+  record.parameter_changes = std::exchange(cars_[car].changes, {});
   record.steering_angle_rad = command.steering_angle_rad;
   record.speed_mps = command.speed_mps;
   record.reason = name(command.reason);

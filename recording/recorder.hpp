@@ -57,6 +57,7 @@ class Recorder final : public RunObserver {
   void arrived(std::size_t car, const Source<PoseEstimate>& pose) override;
   void arrived(std::size_t car, const Source<Joy>& joy) override;
   void arrived(std::size_t car, const Source<Imu>& imu) override;
+  void changed(std::size_t car, const std::string& assignment) override;
   void decided(std::size_t car, std::uint64_t tick, const Observation& seen, const Command& command) override;
 
   /// Any message into the bag, such as a map; `latched` ones stay valid.
@@ -87,6 +88,7 @@ class Recorder final : public RunObserver {
     std::string odom_frame;
     std::string base_frame;
     std::string laser_frame;
+    std::vector<std::string> changes;  ///< of parameters, since the last tick
     Pose2 T_odom_base;
   };
 

@@ -61,7 +61,8 @@ class Toy final : public Controller {
 RecordedCar car_named(const std::string& name, const std::string& prefix) { return {name, "toy", prefix}; }
 
 /// A run of 2 s of two cars: scans every 25 ms, odometry every 10 ms, poses and joy now and then, a call at each scan's arrival.
-fs::path recorded(const TempFolder& folder, const std::string& name = "run") {
+/// With `change` the parameters of car "one" change before its fifth tick.
+fs::path recorded(const TempFolder& folder, const std::string& name = "run", const std::string& change = "") {
   RunManifest manifest;
   manifest.run_id = name;
   manifest.clock = "simulated";
@@ -93,6 +94,7 @@ fs::path recorded(const TempFolder& folder, const std::string& name = "run") {
       scan.stamp = seen.now;
       scan.ranges = {static_cast<float>(1.0 + t)};
       arrive(seen.scan, scan);
+      if (car == 0 && tick == 4 && !change.empty()) (*recorder)->changed(car, change);
       (*recorder)->decided(car, ++tick, seen, controller.update(seen));
     }
   }
@@ -211,6 +213,11 @@ TEST_CASE("what cannot be replayed is refused with a reason") {
   REQUIRE_FALSE(changed.ok());
   CHECK(changed.error().message.find("gain=2") != std::string::npos);
   CHECK(changed.error().message.find("fixed while it drives") != std::string::npos);
+  const fs::path changing = recorded(folder, "changed", "gain=2");
+  const auto refused = replay(changing, car_named("one", ""), controller);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("(gain=2), which cannot be replayed: toy: its parameters are fixed") != std::string::npos);
+  CHECK(replayed(changing, car_named("two", "/two")).identical());
 }
 
 TEST_CASE("a watch sees each call as it was and as it is, and changes come at their call") {

@@ -9,6 +9,10 @@
 #include <vector>
 
 #include "core/files.hpp"
+#include "recording/bag_reader.hpp"
+#include "recording/bag_writer.hpp"
+#include "recording/run_messages.hpp"
+#include "ros_messages/message.hpp"
 #include "scenarios/record.hpp"
 #include "tests/support/temp_folder.hpp"
 
@@ -87,6 +91,88 @@ TEST_CASE("a replay with another parameter names the first tick and field that d
   options.assignments = {};
   options.car = "nobody";
   CHECK(replay_run(path, options).error().message.find("--car: unknown car 'nobody'") == 0);
+}
+
+namespace {
+
+/// The ticks of a run folder; with `rewrite` also written back without their parameter changes.
+std::vector<recording::Tick> ticks_of(const fs::path& run, bool rewrite = false) {
+  const fs::path file = run / "internal.mcap";
+  std::vector<recording::Tick> ticks;
+  {
+    auto reader = recording::BagReader::open(file);
+    REQUIRE(reader.ok());
+    auto writer = recording::BagWriter::create_file(run / "without.mcap");
+    REQUIRE(writer.ok());
+    while (const recording::BagMessage* message = reader->next()) {
+      const recording::Topic& topic = reader->topics()[message->topic];
+      if (topic.name != recording::kTickTopic) continue;
+      recording::Tick tick;
+      REQUIRE(ros_messages::read(recording::as_text(message->data), tick).ok());
+      ticks.push_back(tick);
+      tick.parameter_changes.clear();
+      REQUIRE(writer->write(*writer->add_topic(topic), message->log_time, message->log_time, recording::as_bytes(ros_messages::write(tick)))
+                  .ok());
+    }
+    REQUIRE(writer->close().ok());
+  }
+  if (rewrite) fs::rename(run / "without.mcap", file);
+  fs::remove(run / "without.mcap");
+  return ticks;
+}
+
+}  // namespace
+
+TEST_CASE("parameters that change on the way are recorded with their tick, and replay to the bit; without them it parts there") {
+  const TempFolder folder("replay_changes");
+  ReplayOptions options;
+  options.data = data_folder();
+  for (const std::string& name : {std::string("gap"), std::string("pure")}) {
+    CAPTURE(name);
+    const ResolvedRun plain = runs_of(name).front();
+    const std::string car = "cars." + plain.cars.front().name + ".changes.";
+    const ResolvedRun run = runs_of(name, {car + "slower.at_s=2.01", car + "slower.set=max_speed_mps=1.5", car + "then.at_s=3",
+                                           car + "then.set=max_speed_mps=3.0"})
+                                .front();
+    const fs::path path = recorded(folder, run);
+    const std::vector<recording::Tick> ticks = ticks_of(path);
+    std::uint64_t first = 0;
+    for (std::size_t k = 1; k < ticks.size(); ++k) {
+      CAPTURE(k);
+      const bool slower = ticks[k - 1].now_ns < 2'010'000'000 && ticks[k].now_ns >= 2'010'000'000;
+      const bool faster = ticks[k - 1].now_ns < 3'000'000'000 && ticks[k].now_ns >= 3'000'000'000;
+      if (slower) first = ticks[k].tick;
+      CHECK(ticks[k].parameter_changes == (slower   ? std::vector<std::string>{"max_speed_mps=1.5"}
+                                           : faster ? std::vector<std::string>{"max_speed_mps=3.0"}
+                                                    : std::vector<std::string>{}));
+      // The ramp goes on from the command before: faster by at most 3 m/s2 for one period.
+      if (faster) CHECK(ticks[k].speed_mps == doctest::Approx(ticks[k - 1].speed_mps).epsilon(0.1));
+      if (ticks[k].now_ns > 2'700'000'000 && ticks[k].now_ns < 3'000'000'000) CHECK(ticks[k].speed_mps <= 1.5F);
+    }
+    REQUIRE(first > 1);
+    CHECK(ticks.back().speed_mps > 1.6F);
+
+    const auto replay = replay_run(path, options);
+    REQUIRE_MESSAGE(replay.ok(), replay.error().message);
+    CHECK_MESSAGE(replay->identical(), replay->text());
+
+    ticks_of(path, true);
+    const auto without = replay_run(path, options);
+    REQUIRE_MESSAGE(without.ok(), without.error().message);
+    REQUIRE(without->cars.front().first);
+    CHECK(without->cars.front().first->tick == first);
+  }
+}
+
+TEST_CASE("a change that the controller would refuse is refused before the run, with car, time and key") {
+  const auto error = [](const std::string& set) {
+    const ResolvedRun plain = runs_of("gap").front();
+    const std::string change = "cars." + plain.cars.front().name + ".changes.odd.";
+    return assemble(runs_of("gap", {change + "at_s=2", change + "set=" + set}).front()).error().message;
+  };
+  CHECK(error("max_sped_mps=1").find("car 'ego': change 'max_sped_mps=1' at 2 s: ") != std::string::npos);
+  CHECK(error("max_sped_mps=1").find("max_speed_mps") != std::string::npos);
+  CHECK(error("max_speed_mps=400").find("max_speed_mps") != std::string::npos);
 }
 
 TEST_CASE("a configuration file that was changed after the run is noted; no run folder needs a scenario") {

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "controllers/changeable.hpp"
 #include "controllers/make.hpp"
 #include "core/hash.hpp"
+#include "core/text.hpp"
 #include "plant/steady_turn.hpp"
 #include "scenarios/car_watch.hpp"
 #include "scenarios/fault_judge.hpp"
@@ -227,6 +229,21 @@ void report(const sim::World& world, Outcome& outcome) {
   }
 }
 
+/// That the controller takes all of the car's changes, one after another.
+Status check_changes(const CarSpec& car, Node parameters, const controllers::Changeable::Maker& maker) {
+  const auto changes = load_changes(car);
+  if (!changes) return changes.error();
+  for (const sim::ParameterChange& change : *changes) {
+    Status taken = set_by_path(parameters, change.assignment);
+    if (taken) {
+      if (const auto made = maker(parameters); !made) taken = made.error();
+    }
+    if (!taken)
+      return Error{"change '" + change.assignment + "' at " + format_number(change.at.seconds(), 6) + " s: " + taken.error().message};
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<std::unique_ptr<Controller>>> make_controllers(const ResolvedRun& run) {
@@ -239,8 +256,13 @@ Result<std::vector<std::unique_ptr<Controller>>> make_controllers(const Resolved
       if (const auto refusal = turning_circle_refusal(*run.track->centre, run.parameters))
         return Error{run.scenario.id + " on " + run.track->name + ", car '" + car.name + "': " + *refusal};
     }
-    Result<std::unique_ptr<Controller>> controller =
-        controllers::make(car.controller, parameters_of(run.scenario, car), run.parameters, &to_follow);
+    const auto maker = [name = car.controller, of = run.parameters, to_follow](const Node& parameters) {
+      return controllers::make(name, parameters, of, &to_follow);
+    };
+    Result<std::unique_ptr<Controller>> controller = controllers::Changeable::make(parameters_of(run.scenario, car), maker);
+    if (controller) {
+      if (const Status changes = check_changes(car, parameters_of(run.scenario, car), maker); !changes) controller = changes.error();
+    }
     if (!controller) return Error{run.scenario.id + ", car '" + car.name + "': " + controller.error().message};
     made.push_back(*std::move(controller));
   }
@@ -262,6 +284,9 @@ Result<sim::World> assemble(const ResolvedRun& run, const AroundController& arou
     if (!sensors) return sensors.error();
     setup.sensors = *sensors;
     setup.controller = std::move((*controllers)[setups.size()]);
+    const auto changes = load_changes(car);
+    if (!changes) return changes.error();
+    setup.changes = *changes;
     setup.start = start_pose(line, car);
     setup.start_speed_mps = car.start_speed_mps;
     setups.push_back(std::move(setup));

@@ -17,6 +17,12 @@ void CarSpec::fields(FieldVisitor& f) {
   f.number("start_speed_mps", start_speed_mps, {"m/s", 0, 20, "speed at the start"});
   f.flag("sensing_errors", sensing_errors, "whether this car has the errors of the sensors' profiles; else none");
   f.subtree("parameters", parameters, "of its controller, over those that the scenario gives to all cars with it");
+  f.subtree("changes", changes, "name: {at_s, set}: parameters of its controller that change on the way");
+}
+
+void ChangeSpec::fields(FieldVisitor& f) {
+  f.number("at_s", at_s, {"s", 0, 1e6, "from the first call of the controller at or after this time"});
+  f.text("set", set, "key=value");
 }
 
 void Criteria::fields(FieldVisitor& f) {
@@ -115,23 +121,6 @@ Result<std::vector<NamedScenario>> suite_of(const Node& suite, const std::string
   return scenarios;
 }
 
-namespace {
-
-/// `over` on `under`, group by group.
-void lay_over(const Node& over, Node& under) {
-  if (!under.is_map()) under = Node::map();
-  for (const auto& [key, value] : over.entries) {
-    Node* below = under.find(key);
-    if (value.is_map() && below != nullptr) {
-      lay_over(value, *below);
-    } else {
-      under.set(key, value);
-    }
-  }
-}
-
-}  // namespace
-
 Node parameters_of(const Scenario& scenario, const CarSpec& car) {
   const std::vector<std::string> names = controllers::names();
   const auto found = std::find(names.begin(), names.end(), car.controller);
@@ -139,6 +128,17 @@ Node parameters_of(const Scenario& scenario, const CarSpec& car) {
   Node parameters = scenario.controllers[static_cast<std::size_t>(found - names.begin())];
   lay_over(car.parameters, parameters);
   return parameters;
+}
+
+Result<std::vector<sim::ParameterChange>> load_changes(const CarSpec& car) {
+  std::vector<sim::ParameterChange> changes;
+  for (const auto& [name, node] : car.changes.entries) {
+    ChangeSpec spec;
+    if (const Status loaded = load_fields(node, car.name + ".changes." + name, spec); !loaded) return loaded.error();
+    changes.push_back({Time{} + from_seconds(spec.at_s), spec.set});
+  }
+  std::stable_sort(changes.begin(), changes.end(), [](const auto& a, const auto& b) { return a.at < b.at; });
+  return changes;
 }
 
 Result<std::vector<CarSpec>> load_cars(const Scenario& scenario) {
@@ -156,6 +156,7 @@ Result<std::vector<CarSpec>> load_cars(const Scenario& scenario) {
       return Error{(said != nullptr ? *said : node).where() + ": " + scenario.id + ".cars." + name + ": " +
                    unknown_name("controller", car.controller, names)};
     }
+    if (const auto changes = load_changes(car); !changes) return changes.error();
     cars.push_back(std::move(car));
   }
   return cars;

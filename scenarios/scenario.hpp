@@ -37,6 +37,14 @@ struct CarSpec {
   double start_speed_mps = 0.0;
   bool sensing_errors = true;
   Node parameters = Node::map();  ///< of its controller, over those that the scenario gives to all cars with it
+  Node changes = Node::map();     ///< name -> ChangeSpec: parameters of its controller that change on the way
+  void fields(FieldVisitor& f);
+};
+
+/// One of them.
+struct ChangeSpec {
+  double at_s = 0.0;
+  std::string set;  ///< "key=value"
   void fields(FieldVisitor& f);
 };
 
@@ -92,6 +100,9 @@ Result<std::vector<NamedScenario>> load_suite(const std::filesystem::path& file,
 
 /// The parameters of one car's controller: those of the scenario, and the car's own over them.
 Node parameters_of(const Scenario& scenario, const CarSpec& car);
+
+/// What changes on the way, in order of time.
+Result<std::vector<sim::ParameterChange>> load_changes(const CarSpec& car);
 
 /// The cars of a scenario, the car under test first.
 Result<std::vector<CarSpec>> load_cars(const Scenario& scenario);

@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "core/check.hpp"
 
 namespace pitwall::sim {
 namespace {
@@ -98,9 +102,10 @@ void SimCar::reset() {
   state_.driven_speed_mps = setup_.start_speed_mps;
   next_tick_ = {};
   scan_arrived_ = false;
+  next_change_ = 0;
   if (setup_.controller) {
-    period_ = setup_.controller->trigger().period;
     setup_.controller->reset(observation({}));
+    period_ = setup_.controller->trigger().period;
   }
   if (laps_) {
     laps_->reset({}, state_.T_map_base.position());
@@ -213,6 +218,7 @@ void SimCar::decide(Time now, Hash& trace) {
   const bool due = period_ ? next_tick_ <= now : scan_arrived_;
   scan_arrived_ = false;
   if (!due || !setup_.controller || state_.failure != Failure::kNone) return watch(now, trace);
+  change_parameters(now);
   if (period_) next_tick_ = now + *period_;
   const Observation seen = observation(now);
   const Command command = setup_.controller->update(seen);
@@ -225,6 +231,19 @@ void SimCar::decide(Time now, Hash& trace) {
     send(now, stop_command(), trace);
   }
   watch(now, trace);
+}
+
+void SimCar::change_parameters(Time now) {
+  Node due = Node::map();
+  for (; next_change_ < setup_.changes.size() && setup_.changes[next_change_].at <= now; ++next_change_) {
+    const std::string& assignment = setup_.changes[next_change_].assignment;
+    PITWALL_CHECK(set_by_path(due, assignment).ok(), assignment);
+    if (observer_ != nullptr) observer_->changed(index_, assignment);
+  }
+  if (due.entries.empty()) return;
+  const Status changed = setup_.controller->change_parameters(due);
+  PITWALL_CHECK(changed.ok(), changed.error().message);
+  period_ = setup_.controller->trigger().period;
 }
 
 // The driver of motor and servo: without a fresh command it commands zero speed, and leaves the servo where it is.

@@ -80,6 +80,7 @@ class SimCar {
   template <class Message>
   bool deliver_due(Channel<Message>& channel, Time now, Hash& trace);
   void fail(Failure failure, Time now);
+  void change_parameters(Time now);
   void send(Time now, const Command& command, Hash& trace);
   void watch(Time now, Hash& trace);
   void drive(Time now, double steering_rad, double speed_mps);
@@ -103,6 +104,7 @@ class SimCar {
   std::optional<Duration> period_;
   Time next_tick_;
   bool scan_arrived_ = false;
+  std::size_t next_change_ = 0;
   Motion motion_;
   CarState state_;
   // The driver of motor and servo.

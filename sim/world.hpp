@@ -64,6 +64,12 @@ struct Place {
   std::optional<LapLine> line;  ///< no laps without
 };
 
+/// A parameter of a controller that changes on the way.
+struct ParameterChange {
+  Time at;                 ///< in force from the first call at or after it
+  std::string assignment;  ///< "key=value"
+};
+
 /// What one car of the world is made from.
 struct CarSetup {
   std::string name;  ///< "car0": names its noise streams, so it must be unique
@@ -71,6 +77,7 @@ struct CarSetup {
   plant::Options plant;
   SensorSettings sensors;
   std::unique_ptr<Controller> controller;  ///< null: no commands, the car rolls as it started
+  std::vector<ParameterChange> changes;    ///< in order of time; the controller must take them all
   Pose2 start;                             ///< T_map_base
   double start_speed_mps = 0.0;
 };
