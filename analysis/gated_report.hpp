@@ -14,6 +14,7 @@ namespace pitwall::analysis {
 struct GatedReport {
   Document document;
   std::vector<std::string> failures;  ///< "run1: 3 excursions, allowed are 0"
+  std::vector<std::string> written;   ///< files and folders
   std::vector<std::string> refused;   ///< recordings that are no input: one message each
 
   /// A limit that was asked for; a value that is not finite does not keep it.

@@ -22,12 +22,13 @@ namespace pitwall::apps {
 struct TrackFlags {
   analysis::TrackOptions tracks;
   std::optional<std::string> car;
+  std::optional<double> max_speed_mps;
   std::optional<double> wheel_speed_mps;
   double wheel_separation_m = 0.22;
   double friction = 1.0;
   double tolerance = 1.15;
 
-  /// Adds --wheels, --scans, --run-car, --car, --wheel-speed, --wheel-separation, --friction, --tol.
+  /// Adds --wheels, --scans, --run-car, --car, --max-speed, --wheel-speed, --wheel-separation, --friction, --tol.
   void add_to(CLI::App& app);
   /// Reads the car, takes over its mount of the scanner and gives what it can do. Errors: an unknown car, values out of range.
   Result<localization::MotionEnvelope> vehicle();
