@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/bag_messages.hpp"
 #include "analysis/motion.hpp"
 #include "core/text.hpp"
 #include "localization/twist.hpp"
@@ -67,25 +68,6 @@ struct Offered {
   }
 };
 
-/// Every message of one topic, decoded.
-template <class Message, class Take>
-Status each_message(const fs::path& path, const std::string& topic, const Take& take) {
-  recording::ReadOptions only;
-  only.topics = {topic};
-  Result<recording::BagReader> reader = recording::BagReader::open(path, only);
-  if (!reader) return reader.error();
-  Message wire;
-  while (const recording::BagMessage* message = reader->next()) {
-    if (ros::read(recording::as_text(message->data), wire)) take(wire, message->log_time);
-  }
-  return {};
-}
-
-Time stamp_or(const ros::Header& header, Time arrival) {
-  const Time stamp = ros::to_time(header.stamp);
-  return stamp.ns != 0 ? stamp : arrival;
-}
-
 Result<Offered> offered(const fs::path& path) {
   const Result<recording::BagReader> all = recording::BagReader::open(path);
   if (!all) return all.error();
@@ -108,19 +90,19 @@ Result<Offered> offered(const fs::path& path) {
   return offer;
 }
 
-Result<Track> read_topic(const fs::path& path, const std::string& topic, Time origin) {
+Result<Track> read_topic(const fs::path& path, const std::string& topic, StampClock& clock) {
   std::vector<double> t_s;
   std::vector<Pose2> poses;
   const Status read = each_message<ros::Odometry>(path, topic, [&](const ros::Odometry& wire, Time arrival) {
     const Odometry m = ros::from_ros(wire);
-    t_s.push_back(seconds_since(origin, stamp_or(wire.header, arrival)));
+    t_s.push_back(clock.seconds(wire.header.stamp, arrival));
     poses.push_back({m.position.x, m.position.y, yaw_of(m.orientation)});
   });
   if (!read) return read.error();
   return track_of(topic, t_s, poses);
 }
 
-Result<Track> read_edge(const fs::path& path, const Edge& edge, Time origin) {
+Result<Track> read_edge(const fs::path& path, const Edge& edge, StampClock& clock) {
   std::vector<double> t_s;
   std::vector<Pose2> poses;
   const Status read = each_message<ros::TFMessage>(path, "/tf", [&](const ros::TFMessage& m, Time arrival) {
@@ -130,7 +112,7 @@ Result<Track> read_edge(const fs::path& path, const Edge& edge, Time origin) {
       if (!along && !against) continue;
       const auto& q = each.transform.rotation;
       const Pose2 pose{each.transform.translation.x, each.transform.translation.y, yaw_of({q.z, q.w})};
-      t_s.push_back(seconds_since(origin, stamp_or(each.header, arrival)));
+      t_s.push_back(clock.seconds(each.header.stamp, arrival));
       poses.push_back(along ? pose : inverse(pose));
     }
   });
@@ -268,6 +250,7 @@ Result<OdometryTracks> load_tracks(const fs::path& recording, const TrackOptions
   tracks.path = recording;
   tracks.origin = run->origin;
   tracks.command = std::move(run->command);
+  StampClock clock(run->origin);
   const MotionSeries motion = tracker ? tracker->finish() : MotionSeries{};
   for (const auto& [source, into] : {std::pair{&*wheels, &tracks.wheels}, std::pair{&*scans, &tracks.scans}}) {
     if (*source == kMatch) {
@@ -275,7 +258,7 @@ Result<OdometryTracks> load_tracks(const fs::path& recording, const TrackOptions
       continue;
     }
     const auto edge = edge_of(*source);
-    Result<Track> track = edge ? read_edge(recording, *edge, run->origin) : read_topic(recording, *source, run->origin);
+    Result<Track> track = edge ? read_edge(recording, *edge, clock) : read_topic(recording, *source, clock);
     if (!track) return track.error();
     *into = *std::move(track);
   }
