@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <filesystem>
-#include <optional>
 #include <string>
 
 #include "analysis/run_data.hpp"
@@ -40,13 +39,15 @@ class StampClock {
     const double arrival_s = seconds_since(origin_, arrival);
     if (stamp.ns == 0) return arrival_s;
     const double stamp_s = seconds_since(origin_, stamp);
-    if (!shift_s_) shift_s_ = std::abs(arrival_s - stamp_s) > kSameClock_s ? arrival_s - stamp_s : 0.0;
-    return stamp_s + *shift_s_;
+    if (!known_ && std::abs(arrival_s - stamp_s) > kSameClock_s) shift_s_ = arrival_s - stamp_s;
+    known_ = true;
+    return stamp_s + shift_s_;
   }
 
  private:
   Time origin_;
-  std::optional<double> shift_s_;
+  bool known_ = false;
+  double shift_s_ = 0.0;
 };
 
 }  // namespace pitwall::analysis

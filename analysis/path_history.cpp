@@ -40,7 +40,8 @@ Result<HistoryLine> parse_line(std::string_view text) {
     line.*member = *value;
     ++column;
   }
-  line.recording = trim(std::string_view(cells[column].data(), static_cast<std::size_t>(text.data() + text.size() - cells[column].data())));
+  for (std::size_t k = 0; k + 1 < kColumns; ++k) text.remove_prefix(text.find(',') + 1);
+  line.recording = trim(text);
   return line;
 }
 

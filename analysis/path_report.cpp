@@ -22,28 +22,8 @@ namespace ros = ros_messages;
 using tracks::PathSample;
 
 constexpr double kCommandHeld_s = 0.5;
-constexpr double kReverse_mps = -0.05;
 
 double degrees(double rad) { return rad * 180.0 / math::kPi; }
-
-std::size_t reversals_of(std::span<const PathSample> samples) {
-  std::size_t n = 0;
-  bool back = false;
-  for (const PathSample& s : samples) {
-    const bool now = s.speed_mps < kReverse_mps;
-    n += now && !back ? 1 : 0;
-    back = now;
-  }
-  return n;
-}
-
-/// Goals are judged from the first motion on, wherever the vehicle stood.
-tracks::PathMetricsSettings goal_settings() {
-  tracks::PathMetricsSettings settings;
-  settings.launch_speed_mps = 0.0;
-  settings.launch_lateral_m = 1000.0;
-  return settings;
-}
 
 /// What the recording has to say about a plan.
 struct Recorded {
@@ -51,6 +31,7 @@ struct Recorded {
   std::vector<TimedPlan> plans;
   std::string plan_frame;
   std::vector<PathSample> samples;
+  Track odometry;  ///< as recorded: without the corrections of a localiser, which are no way
   std::vector<std::string> warnings;
 };
 
@@ -61,7 +42,8 @@ bool has_topic(const fs::path& path, const std::string& name) {
 }
 
 /// Poses of the wheel odometry in `frame`, by /tf at each stamp; nothing where no chain leads there.
-Result<std::optional<Track>> odometry_in(const fs::path& path, const std::string& topic, const std::string& frame, StampClock& clock) {
+Result<std::optional<Track>> odometry_in(const fs::path& path, const std::string& topic, const std::string& frame, StampClock& clock,
+                                         Track& odometry) {
   std::vector<double> t_s, edge_s;
   std::vector<Pose2> poses, edge;
   std::string odom_frame;
@@ -72,8 +54,8 @@ Result<std::optional<Track>> odometry_in(const fs::path& path, const std::string
     poses.push_back({m.position.x, m.position.y, yaw_of(m.orientation)});
   });
   if (!read) return read.error();
-  Track odometry = track_of(topic, t_s, poses);
-  if (odom_frame == frame) return std::optional(std::move(odometry));
+  odometry = track_of(topic, t_s, poses);
+  if (odom_frame == frame) return std::optional(odometry);
   for (const char* name : {"/tf", "/tf_static"}) {
     if (!has_topic(path, name)) continue;
     read = each_message<ros::TFMessage>(path, name, [&](const ros::TFMessage& m, Time arrival) {
@@ -102,10 +84,9 @@ Result<std::optional<Track>> odometry_in(const fs::path& path, const std::string
 }
 
 /// The poses in `frame`: wheel odometry through /tf, else those of a localiser.
-Result<Track> poses_in(const fs::path& path, const RunData& run, const std::string& frame) {
-  StampClock clock(run.origin);
+Result<Track> poses_in(const fs::path& path, const RunData& run, const std::string& frame, StampClock& clock, Track& recorded) {
   if (const UsedTopic* topic = run.topic("odometry"); topic != nullptr) {
-    Result<std::optional<Track>> odometry = odometry_in(path, topic->name, frame, clock);
+    Result<std::optional<Track>> odometry = odometry_in(path, topic->name, frame, clock, recorded);
     if (!odometry) return odometry.error();
     if (*odometry) return **std::move(odometry);
   }
@@ -160,12 +141,12 @@ Result<Recorded> record_of(const fs::path& path, const PathReportOptions& option
   if (!run) return run.error();
   r.run = *std::move(run);
   r.plan_frame = "map";
+  StampClock clock(r.run.origin);
   if (options.line.empty()) {
     if (!has_topic(path, options.plan_topic)) {
       return Error{path.string() + ": no plan: there is no " + options.plan_topic +
                    " with messages (--plan TOPIC, or --line FILE for a line of your own)"};
     }
-    StampClock clock(r.run.origin);
     const Status read = each_message<ros::Path>(path, options.plan_topic, [&](const ros::Path& m, Time arrival) {
       TimedPlan plan{clock.seconds(m.header.stamp, arrival), {}};
       for (const ros::PoseStamped& pose : m.poses) plan.points.push_back({pose.pose.position.x, pose.pose.position.y});
@@ -176,7 +157,7 @@ Result<Recorded> record_of(const fs::path& path, const PathReportOptions& option
     if (!read) return read.error();
     if (r.plans.empty()) return Error{path.string() + ": no plan: every message of " + options.plan_topic + " is empty or unreadable"};
   }
-  const Result<Track> track = poses_in(path, r.run, r.plan_frame);
+  const Result<Track> track = poses_in(path, r.run, r.plan_frame, clock, r.odometry);
   if (!track) return track.error();
   if (track->size() == 0) return Error{path.string() + ": no pose in frame '" + r.plan_frame + "'"};
   r.samples = samples_of(*track, r.run);
@@ -185,15 +166,38 @@ Result<Recorded> record_of(const fs::path& path, const PathReportOptions& option
   return r;
 }
 
+/// The way of the odometry between two times, in pieces of 1 cm or more.
+double way_between(const Track& odometry, double from_s, double to_s) {
+  constexpr double kJitter_m = 0.01;
+  double way = 0.0;
+  std::optional<Vec2> last;
+  for (std::size_t i = 0; i < odometry.size(); ++i) {
+    if (odometry.t_s[i] < from_s || odometry.t_s[i] > to_s) continue;
+    const Vec2 p = odometry.pose[i].position();
+    if (last && distance(*last, p) < kJitter_m) continue;
+    if (last) way += distance(*last, p);
+    last = p;
+  }
+  return way;
+}
+
 Result<std::vector<PathGoal>> measured(const fs::path& path, const Recorded& r, const PathReportOptions& options) {
-  const auto named = [&](Result<std::vector<PathGoal>> goals) -> Result<std::vector<PathGoal>> {
-    if (!goals) return Error{path.string() + ": " + goals.error().message};
-    return goals;
-  };
-  if (options.line.empty()) return named(goals_of(r.plans, r.samples, r.run.origin));
-  const Result<tracks::Line> line = tracks::load_line(options.line, !options.open_line);
-  if (!line) return line.error();
-  return named(laps_of(line->path, r.samples, r.run.origin));
+  Result<std::vector<PathGoal>> goals = std::vector<PathGoal>{};
+  if (options.line.empty()) {
+    goals = goals_of(r.plans, r.samples, r.run.origin);
+  } else {
+    const Result<tracks::Line> line = tracks::load_line(options.line, !options.open_line);
+    if (!line) return line.error();
+    goals = laps_of(line->path, r.samples, r.run.origin);
+  }
+  if (!goals) return Error{path.string() + ": " + goals.error().message};
+  if (r.odometry.size() == 0) return goals;
+  // Poses in the map jitter with the localiser's corrections: their way is too long.
+  for (PathGoal& goal : *goals) {
+    const double start_s = seconds_since(r.run.origin, goal.start);
+    goal.stretch.driven_m = way_between(r.odometry, start_s, start_s + goal.stretch.time_s);
+  }
+  return goals;
 }
 
 HistoryLine line_of(const fs::path& path, const PathGoal& g) {
@@ -350,80 +354,6 @@ Result<std::vector<HistoryLine>> with_history(const std::vector<HistoryLine>& no
 }
 
 }  // namespace
-
-Result<tracks::Path> stitched(const std::vector<TimedPlan>& plans, const std::vector<PathSample>& samples) {
-  constexpr double kSamePoint_m = 1e-3;
-  std::vector<Vec2> points;
-  const auto add = [&](Vec2 p) {
-    if (std::isfinite(p.x) && std::isfinite(p.y) && (points.empty() || distance(points.back(), p) > kSamePoint_m)) points.push_back(p);
-  };
-  const auto vehicle_at = [&](double t_s) {
-    const auto after = std::find_if(samples.begin(), samples.end(), [t_s](const PathSample& s) { return s.time_s >= t_s; });
-    return after != samples.end() ? after->pose.position() : samples.back().pose.position();
-  };
-  const auto nearest = [](const TimedPlan& plan, Vec2 p) {
-    const auto least =
-        std::min_element(plan.points.begin(), plan.points.end(), [p](Vec2 a, Vec2 b) { return distance(a, p) < distance(b, p); });
-    return static_cast<std::size_t>(least - plan.points.begin());
-  };
-  for (std::size_t k = 0; k < plans.size(); ++k) {
-    const bool last = k + 1 == plans.size();
-    const std::size_t from = k == 0 ? 0 : nearest(plans[k], vehicle_at(plans[k].t_s));
-    const std::size_t to = last ? plans[k].points.size() : nearest(plans[k], vehicle_at(plans[k + 1].t_s));
-    for (std::size_t i = from; i < to; ++i) add(plans[k].points[i]);
-  }
-  return tracks::Path::make(std::move(points), false);
-}
-
-Result<std::vector<PathGoal>> goals_of(const std::vector<TimedPlan>& plans, const std::vector<PathSample>& samples, Time origin,
-                                       double same_goal_m) {
-  std::vector<PathGoal> goals;
-  std::size_t number = 0;
-  for (std::size_t first = 0; first < plans.size();) {
-    std::size_t next = first + 1;
-    while (next < plans.size() && distance(plans[next].points.back(), plans[first].points.back()) <= same_goal_m) ++next;
-    const double end_s = next < plans.size() ? plans[next].t_s : INFINITY;
-    std::vector<PathSample> of_goal;
-    for (const PathSample& s : samples) {
-      if (s.time_s >= plans[first].t_s && s.time_s < end_s) of_goal.push_back(s);
-    }
-    const std::vector<TimedPlan> of_plans(plans.begin() + static_cast<std::ptrdiff_t>(first),
-                                          plans.begin() + static_cast<std::ptrdiff_t>(next));
-    first = next;
-    ++number;
-    if (of_goal.empty()) continue;
-    const auto path = stitched(of_plans, of_goal);
-    if (!path) continue;  // a plan of one point: the vehicle is there
-    const auto report = tracks::path_metrics(*path, of_goal, goal_settings());
-    if (!report) return report.error();
-    goals.push_back(
-        {"goal", number, origin + from_seconds(of_goal.front().time_s), path->length_m(), report->whole, reversals_of(of_goal)});
-  }
-  if (goals.empty()) return Error{"no pose after a plan of two points or more: nothing was followed"};
-  return goals;
-}
-
-Result<std::vector<PathGoal>> laps_of(const tracks::Path& line, const std::vector<PathSample>& samples, Time origin) {
-  const auto report = tracks::path_metrics(line, samples);
-  if (!report) return report.error();
-  std::vector<PathGoal> laps;
-  double start_s = samples.front().time_s;
-  const auto add = [&](const tracks::PathStretch& stretch, double planned_m) {
-    std::vector<PathSample> within;
-    for (const PathSample& s : samples) {
-      if (s.time_s >= start_s && s.time_s <= start_s + stretch.time_s) within.push_back(s);
-    }
-    laps.push_back({"lap", laps.size() + 1, origin + from_seconds(start_s), planned_m, stretch, reversals_of(within)});
-    start_s += stretch.time_s;
-  };
-  for (const tracks::PathStretch& lap : report->laps) add(lap, line.length_m());
-  // Less than a lap, or an open line: all of it.
-  if (laps.empty()) {
-    add(report->whole, report->whole.progress_m);
-    laps.back().kind = line.closed() ? "part of a lap" : "line";
-  }
-  return laps;
-}
 
 GatedReport path_report(const fs::path& recording, const PathReportOptions& options) {
   GatedReport report;
