@@ -65,3 +65,18 @@ TEST_CASE("tracks that are too short, too far apart or not there are refused in 
   CHECK(load_tracks(text, {}).error().message.find("no wheels odometry: looked for") != std::string::npos);
   CHECK_FALSE(load_tracks(folder.path() / "nothing", {}).ok());
 }
+
+TEST_CASE("the recording of a TurtleBot: way, turn and rate of its odometry as published") {
+  const auto bag = test_data("bags/evo_nav2_turtlebot");
+  if (!bag) return;
+  TrackOptions options;
+  options.scans = "odom->base_link";
+  const auto tracks = load_tracks(*bag, options);
+  REQUIRE_MESSAGE(tracks.ok(), tracks.error().message);
+  const TrackIntervals intervals = intervals_of(*tracks);
+  CHECK(std::abs(intervals.way_m(false) - 34.32) < 0.005);
+  CHECK(std::abs(intervals.turned_rad(false) * 180.0 / math::kPi - 806.9) < 0.05);
+  std::vector<double> periods;
+  for (const TrackInterval& each : intervals.all) periods.push_back(each.dt_s);
+  MESSAGE("rate by the median interval " << 1.0 / percentile(periods, 0.5) << " Hz");
+}
