@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two accounts of one drive: the way of the wheels and the way by scan matching. What odom_health, icp_excursions, icp_gate_replay and
+// slip_replay compare.
+//
+// A source is "match" (the recorded scans, matched here), a topic of type nav_msgs/Odometry ("/odom"), or an edge of /tf in either
+// direction
+// ("odom->base_link": the pose of base_link in odom, also from a leaf base_link->odom, inverted). Where none is named:
+//   wheels   /diff_drive_controller/odom, the leaf base_footprint->odom_wheel, /wheel_odom, /odom, the only topic of the type
+//   scans    the leaf base_footprint->odom_icp (what no gate has touched), odom->base_footprint beside wheels that are not of that edge,
+//            else the recorded scans, matched here
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/run_data.hpp"
+#include "core/geometry.hpp"
+#include "core/result.hpp"
+
+namespace pitwall::analysis {
+
+/// Poses over time; stamps increase, yaw is continuous.
+struct Track {
+  std::string source;  ///< "/odom", "odom->base_footprint", "match /scan"
+  std::vector<double> t_s;
+  std::vector<Pose2> pose;
+  std::size_t left_out = 0;  ///< poses that are not finite, or have a stamp that was there already
+  std::size_t unseen = 0;    ///< of matched scans: samples in which the walls do not tell the speed, so that it is only a guess
+  [[nodiscard]] std::size_t size() const { return t_s.size(); }
+  /// Linear between the poses on both sides; nothing outside, and where they are more than `longest_gap_s` apart.
+  [[nodiscard]] std::optional<Pose2> at(double t_s, double longest_gap_s = 0.5) const;
+};
+
+/// Sorts by stamp, makes the yaw continuous and leaves out what is no pose. Sizes agree.
+Track track_of(std::string source, const std::vector<double>& t_s, const std::vector<Pose2>& poses);
+
+struct TrackOptions {
+  std::string wheels;  ///< a source; empty: the usual ones
+  std::string scans;
+  std::string car;                        ///< of several in a run folder
+  std::optional<Pose2> T_base_lidar;      ///< of a recording whose /tf_static does not say it
+  std::optional<std::size_t> least = 10;  ///< fewer poses of either are an error
+  recording::BagProgress progress;
+};
+
+struct OdometryTracks {
+  std::filesystem::path path;
+  Time origin;
+  Track wheels;
+  Track scans;
+  CommandSeries command;
+  std::vector<std::string> warnings;
+};
+
+/// Reads both tracks of a recording. Errors: those of load_run(), no source, an unknown one (with what there is), fewer than
+/// `least` poses of either, less than two poses by scans within the time of the wheels.
+Result<OdometryTracks> load_tracks(const std::filesystem::path& recording, const TrackOptions& options);
+
+/// What both did from one pose by scans to the next.
+struct TrackInterval {
+  std::size_t scan = 0;  ///< index of the pose at its end in the track by scans
+  double begin_s = 0.0;
+  double dt_s = 0.0;
+  Pose2 scans;   ///< step seen from its beginning
+  Pose2 wheels;  ///< over the same time
+  [[nodiscard]] double scan_mps() const { return norm(scans.position()) / dt_s; }
+  [[nodiscard]] double wheel_mps() const { return norm(wheels.position()) / dt_s; }
+};
+
+struct TrackIntervals {
+  std::vector<TrackInterval> all;
+  std::size_t without_wheels = 0;  ///< not covered by the wheels
+  std::size_t too_short = 0;       ///< 1 ms or less
+  [[nodiscard]] double way_m(bool by_scans) const;
+  [[nodiscard]] double turned_rad(bool by_scans) const;  ///< amounts, summed
+};
+TrackIntervals intervals_of(const OdometryTracks& tracks);
+
+/// The value below which `share` of the values lie, linear between two of them (numpy's default); NaN of none.
+double percentile(std::vector<double> values, double share);
+
+}  // namespace pitwall::analysis
