@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <string>
 
-#include "analysis/test_imu_bag.hpp"
 #include "core/files.hpp"
 #include "recording/import_run.hpp"
+#include "tests/support/imu_drive.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/test_data.hpp"
 

@@ -14,7 +14,7 @@
 #include "ros_messages/sensors.hpp"
 #include "tests/support/bags.hpp"
 
-namespace pitwall::analysis {
+namespace pitwall {
 
 struct ImuDrive {
   double duration_s = 60.0;
@@ -101,4 +101,4 @@ inline void write_drive(const std::filesystem::path& folder, const ImuDrive& dri
   REQUIRE(bag.close().ok());
 }
 
-}  // namespace pitwall::analysis
+}  // namespace pitwall
