@@ -371,15 +371,35 @@ std::vector<RateSource> rate_sources(const ImuRun& run) {
   return sources;
 }
 
+RateSource commanded_rate(const ImuRun& run) {
+  const CommandSeries& command = run.run.command;
+  RateSource source{RateSource::Kind::kCommand, "commanded", {}, {}, {}, {}};
+  const std::vector<double> speed = speed_at(run, command.t_s);
+  for (const std::size_t i : sorted_by_stamp(command.t_s)) {
+    double rate = command.yaw_rate_radps[i];
+    if (std::isfinite(command.steering_rad[i])) {
+      const double v = std::isfinite(speed[i]) ? speed[i] : command.speed_mps[i];
+      rate = v * math::tan(command.steering_rad[i]) / run.car.wheelbase_m;
+    }
+    if (!std::isfinite(rate)) continue;
+    source.begin_s.push_back(command.t_s[i]);
+    source.end_s.push_back(command.t_s[i]);
+    source.rate_radps.push_back(rate);
+    source.weight.push_back(1.0);
+  }
+  return source;
+}
+
 RatePair compare_rates(const RateSource& a, const RateSource& b) {
   RatePair pair{a.name, b.name, a.kind, b.kind, {}, {}, {}, NAN, NAN};
   std::vector<double> t_s;
   for (std::size_t i = 0; i < a.size(); ++i) t_s.push_back(a.middle_s(i));
-  const signals::CommandSignal command{t_s, a.rate_radps, signals::Between::kLinear};
+  const signals::CommandSignal command{t_s, a.rate_radps,
+                                       a.kind == RateSource::Kind::kCommand ? signals::Between::kHeld : signals::Between::kLinear};
   const signals::MeasuredSignal measured{b.begin_s, b.end_s, b.rate_radps, {}, b.weight};
   signals::LagOptions options;
   options.shortest_s = -0.3;
-  options.longest_s = 0.3;
+  options.longest_s = a.kind == RateSource::Kind::kCommand ? 0.8 : 0.3;
   options.least_spread = 0.1;
   options.offset = true;
   const signals::LagFit fit = signals::fit_lag(command, measured, options);

@@ -66,7 +66,7 @@ Result<ImuRun> load_imu_run(const ImuRunOptions& options, bool needs_imu);
 
 /// A turn rate that something measured: sample i is the mean over [begin_s[i], end_s[i]].
 struct RateSource {
-  enum class Kind { kGyro, kOdometry, kScans, kTruth };
+  enum class Kind { kGyro, kOdometry, kScans, kTruth, kCommand };
   Kind kind = Kind::kGyro;
   std::string name;  ///< "gyro /imu", "odometry /odom", "scans", "truth"
   std::vector<double> begin_s, end_s, rate_radps, weight;
@@ -75,6 +75,9 @@ struct RateSource {
 };
 /// All of them: gyros, odometries, scans where the walls tell the turn, the truth of a simulated run.
 std::vector<RateSource> rate_sources(const ImuRun& run);
+
+/// What was commanded: the turn rate itself, or the measured (else commanded) speed times tan(steering) / wheelbase.
+RateSource commanded_rate(const ImuRun& run);
 
 /// How source b reads beside source a: b(t) = scale a(t - delay) + bias.
 struct RatePair {
