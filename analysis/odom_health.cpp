@@ -103,7 +103,7 @@ Section section_of(const OdometryTracks& tracks, const OdomHealth& health) {
   Section s;
   s.key = "odom_health";
   s.title = tracks.path.string();
-  s.notes.push_back(
+  s.notes.emplace_back(
       "how to read it: the two paths agree within a few percent on a healthy robot; the margins of the bound say how far driving and "
       "how far jumps are from it: below 1.05 on either side it is a matter of luck");
   s.facts.push_back({"recording", "recording", text(tracks.path.string())});
