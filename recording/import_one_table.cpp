@@ -151,7 +151,7 @@ class Reader {
     if (none > 0)
       log_.report.traps.push_back(std::to_string(none) + " ranges of 65.533 m are the scanner's code for no return; infinite now");
     log_.report.traps.push_back("a scan is every " + format_number(beams.number[1] - beams.number[0], 4) + "th beam of a UST-10LX (" +
-                                 std::to_string(beams.column.size()) + " of 1081), too few to match scans");
+                                std::to_string(beams.column.size()) + " of 1081), too few to match scans");
     return {};
   }
 

@@ -49,7 +49,7 @@ Status ImportedLog::write(const fs::path& folder) {
     ++report.series[each.topic].count;
   }
   for (ImportedSeries& series : report.series) {
-    if (report.duration_s > 0.0) series.rate_hz = static_cast<double>(series.count) / report.duration_s;
+    if (report.duration_s > 0.0) series.rate_hz = static_cast<double>(series.count - 1) / report.duration_s;
   }
   return writer->close();
 }
