@@ -2,19 +2,20 @@
 #include "analysis/run_summary.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
 #include <system_error>
-#include <tuple>
+#include <utility>
 #include <vector>
 
-#include "analysis/bag_messages.hpp"
 #include "analysis/run_texts.hpp"
 #include "core/files.hpp"
 #include "recording/bag_reader.hpp"
 #include "recording/run_folder.hpp"
 #include "recording/run_messages.hpp"
+#include "ros_messages/message.hpp"
 
 namespace pitwall::analysis {
 
@@ -114,18 +115,32 @@ struct CarTicks {
   }
 };
 
-Result<Section> stops_section(const fs::path& folder, const recording::RunManifest& run) {
-  const fs::path file = folder / "internal.mcap";
+/// The first few things that are wrong with a recording, and how many more there are.
+void warn_of(const std::vector<recording::Finding>& findings, std::vector<std::string>& warnings) {
+  constexpr std::size_t kShown = 3;
+  std::size_t wrong = 0;
+  for (const recording::Finding& finding : findings) {
+    if (finding.severity == recording::Severity::kNote) continue;
+    if (wrong++ < kShown) warnings.push_back(finding.text());
+  }
+  if (wrong > kShown) warnings.push_back(std::to_string(wrong - kShown) + " more of these: see `bag check`");
+}
+
+Result<Section> stops_section(const fs::path& folder, const recording::RunManifest& run, std::vector<std::string>& warnings) {
+  Result<recording::BagReader> reader = recording::BagReader::open(folder / "internal.mcap");
+  if (!reader) return reader.error();
   std::map<std::string, CarTicks> cars;
   for (const recording::RecordedCar& car : run.cars) cars[car.name];
-  const auto since_start = [&](std::int64_t ns) { return (Time{ns} - run.start).seconds(); };
-  Status read = each_message<recording::Tick>(file, std::string(recording::kTickTopic), [&](const recording::Tick& tick, Time) {
-    cars[tick.car].take(tick, since_start(tick.now_ns));
-  });
-  if (!read) return read.error();
-  read = each_message<recording::ContactRecord>(file, std::string(recording::kContactTopic),
-                                                [&](const recording::ContactRecord& contact, Time) { ++cars[contact.car].contacts; });
-  if (!read) return read.error();
+  recording::Tick tick;
+  recording::ContactRecord contact;
+  while (const recording::BagMessage* message = reader->next()) {
+    const std::string& topic = reader->topics()[message->topic].name;
+    const std::string_view bytes = recording::as_text(message->data);
+    if (topic == recording::kTickTopic && ros_messages::read(bytes, tick))
+      cars[tick.car].take(tick, (Time{tick.now_ns} - run.start).seconds());
+    if (topic == recording::kContactTopic && ros_messages::read(bytes, contact)) ++cars[contact.car].contacts;
+  }
+  warn_of(reader->findings(), warnings);
   Section section{"stops",
                   "Stops",
                   {"Ticks with zero speed commanded, by the reason and layer that the controller itself gave; analyze_run judges each."},
@@ -312,7 +327,7 @@ std::optional<std::string> text_of(const fs::path& file, std::vector<std::string
 
 void add_recorded(const fs::path& folder, const std::optional<recording::RunManifest>& run, Document& document) {
   if (run && is_there(folder / "internal.mcap")) {
-    auto stops = stops_section(folder, *run);
+    auto stops = stops_section(folder, *run, document.warnings);
     if (stops) {
       document.sections.push_back(std::move(stops).value());
     } else {
@@ -320,9 +335,9 @@ void add_recorded(const fs::path& folder, const std::optional<recording::RunMani
     }
   }
   if (!is_there(folder / "bag")) return;
-  if (run && run->finished) return document.sections.push_back(topics_section(run->topics));
   const auto bag = recording::BagReader::open(folder / "bag");
   if (!bag) return document.warnings.push_back(bag.error().message);
+  warn_of(bag->findings(), document.warnings);
   std::vector<recording::RecordedTopic> topics;
   for (const recording::Topic& topic : bag->topics()) topics.push_back({topic.name, topic.type, topic.message_count, 0.0});
   document.sections.push_back(topics_section(topics));

@@ -35,7 +35,8 @@ std::string gate_of(const std::string& line) {
 }
 
 json section(const Document& document, const std::string& key) {
-  for (const json& each : json::parse(to_json(document)).at("sections")) {
+  const json whole = json::parse(to_json(document));
+  for (const json& each : whole.at("sections")) {
     if (each.at("key") == key) return each;
   }
   return nullptr;
@@ -215,7 +216,8 @@ TEST_CASE("the page has every section, as text and as JSON") {
   CHECK(section(report.document, "phases").at("reached") == 4);
   CHECK(section(report.document, "event_counts").at("malformed_lines") == 3);
   int found = 0;
-  for (const json& file : section(report.document, "artifacts").at("files")) found += file.at("found") == true ? 1 : 0;
+  const json artifacts = section(report.document, "artifacts");
+  for (const json& file : artifacts.at("files")) found += file.at("found") == true ? 1 : 0;
   CHECK(found == 3);
   CHECK(report.document.warnings.size() == 4);  // probe.log, bag, raceline_profiled.csv; lines that are no events
   CHECK(to_markdown(report.document).find("| pose_frozen | 2     | yes") != std::string::npos);

@@ -37,5 +37,7 @@ line=$bin/../share/pitwall/tracks/indoor_oval/indoor_oval_centerline.csv
 expect 0 'wrote laps.csv.*part of a lap' "laps" "$bin/path_metrics" "$run" --line "$line" --history laps.csv
 expect 1 'in a row, too many are 1' "laps as a gate" "$bin/path_metrics" "$run" --line "$line" --history laps.csv --max-cte 0.01 --consecutive 1
 expect 0 'goals and laps: 1' "laps once" "$bin/path_metrics" "$run" --line "$line" --history laps.csv --max-cte 2
+expect 0 'scenario: gap_solo.*internal.mcap +. yes.*ego +. [0-9]{3}.*/scan ' "summary" "$bin/summarize_run" "$run"
+expect 0 '"stop_ticks": [0-9]' "summary as JSON" "$bin/summarize_run" "$run" --json
 expect 2 'no plan: there is no /plan' "no plan" "$bin/path_metrics" "$run"
 exit $failed

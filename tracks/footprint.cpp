@@ -22,7 +22,7 @@ double footprint_clearance_m(const BodyRectangle& chassis, const Pose2& T_map_ba
   const Vec2 middle{0.5 * (chassis.rear_m + chassis.front_m), 0.0};
   const double reach = norm(Vec2{chassis.front_m, chassis.half_width_m} - middle);
   if (distance_field.lower_bound_m(T_map_base * middle, limit_m + reach + 1e-3) - reach >= limit_m) return limit_m;
-  const auto [sine, cosine] = math::sincos(T_map_base.yaw);
+  const math::SinCos turn = math::sincos(T_map_base.yaw);
   const auto walk = [&](const auto& visit) {
     const Vec2 corners[4] = {{chassis.rear_m, -chassis.half_width_m},
                              {chassis.front_m, -chassis.half_width_m},
@@ -35,7 +35,7 @@ double footprint_clearance_m(const BodyRectangle& chassis, const Pose2& T_map_ba
       for (int k = 0; k < pieces; ++k) {
         const double t = static_cast<double>(k) / pieces;
         const Vec2 p = from + t * (to - from);
-        visit(T_map_base.position() + Vec2{cosine * p.x - sine * p.y, sine * p.x + cosine * p.y});
+        visit(T_map_base.position() + Vec2{turn.cos * p.x - turn.sin * p.y, turn.sin * p.x + turn.cos * p.y});
       }
     }
   };
