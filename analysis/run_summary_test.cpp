@@ -7,8 +7,10 @@
 #include <string>
 
 #include "analysis/run_texts.hpp"
+#include "core/controller.hpp"
 #include "core/files.hpp"
 #include "core/text.hpp"
+#include "recording/recorder.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/test_data.hpp"
 
@@ -247,4 +249,71 @@ TEST_CASE("a damaged manifest or bag is a warning; what is no folder is refused"
   CHECK(bag);
   CHECK(summarize_run(folder.path() / "run.json").refused.size() == 1);
   CHECK(summarize_run(folder.path() / "none").refused[0].find("no such file or folder") != std::string::npos);
+}
+
+TEST_CASE("stops of a run of ours, tick by tick, by the controller's own reason") {
+  const TempFolder folder("summary");
+  recording::RunManifest what;
+  what.scenario = "made_up";
+  what.car_id = "f1tenth";
+  what.start = {1'000'000'000};
+  what.cars = {{"ego", "gap_follow", ""}};
+  auto made = recording::Recorder::create(folder.path() / "run", what, {Pose2{}});
+  REQUIRE(made.ok());
+  Observation seen;
+  seen.now = what.start;
+  std::uint64_t tick = 0;
+  const auto decide = [&](Reason reason, Layer layer, int times) {
+    for (int i = 0; i < times; ++i) {
+      Command command;
+      command.reason = reason;
+      command.layer = layer;
+      command.speed_mps = is_stop(reason) ? 0.0F : 1.0F;
+      (*made)->decided(0, ++tick, seen, command);
+      seen.now.ns += 100'000'000;
+    }
+  };
+  decide(Reason::kDrive, Layer::kLaw, 3);
+  decide(Reason::kTtcBrake, Layer::kSafety, 2);
+  decide(Reason::kJoyStale, Layer::kWatchdog, 4);
+  decide(Reason::kTtcBrake, Layer::kSafety, 1);
+  decide(Reason::kDrive, Layer::kLaw, 2);
+  (*made)->contact(seen.now, {seen.now.ns, "ego", "wall", 1.0, 2.0, 1.0, 0.0, 0.5, 1.5});
+  REQUIRE((*made)->close(seen.now, "hash").ok());
+
+  const GatedReport report = summarize_run(folder.path() / "run");
+  CHECK(section(report.document, "manifest").at("scenario") == "made_up");
+  CHECK(section(report.document, "manifest").at("duration_s") == doctest::Approx(1.2));
+  CHECK(section(report.document, "manifest").at("cars")[0].at("controller") == "gap_follow");
+  const json stops = section(report.document, "stops");
+  CHECK(stops.at("cars")[0].at("ticks") == 12);
+  CHECK(stops.at("cars")[0].at("stop_ticks") == 7);
+  CHECK(stops.at("cars")[0].at("contacts") == 1);
+  REQUIRE(stops.at("rows").size() == 2);
+  const json& joy = stops.at("rows")[0];
+  CHECK(joy.at("reason") == "joy_stale");
+  CHECK(joy.at("layer") == "watchdog");
+  CHECK(joy.at("stops") == 1);
+  CHECK(joy.at("first_s") == doctest::Approx(0.5));
+  CHECK(joy.at("longest_s") == doctest::Approx(0.4));
+  const json& ttc = stops.at("rows")[1];
+  CHECK(ttc.at("reason") == "ttc_brake");
+  CHECK(ttc.at("ticks") == 3);
+  CHECK(ttc.at("stops") == 2);
+  CHECK(ttc.at("first_s") == doctest::Approx(0.3));
+  CHECK(ttc.at("longest_s") == doctest::Approx(0.2));
+  const json topics = section(report.document, "topics");
+  CHECK(topics.at("rows").size() > 0);
+  CHECK(section(report.document, "pose").is_null());  // nothing was probed
+
+  // Damage is said, and what is whole is still counted.
+  const auto internal = folder.path() / "run" / "internal.mcap";
+  const auto bytes = read_file(internal);
+  REQUIRE(bytes.ok());
+  folder.write("run/internal.mcap", std::string_view(*bytes).substr(0, bytes->size() / 2));
+  bool said = false;
+  for (const std::string& warning : summarize_run(folder.path() / "run").document.warnings) {
+    said = said || warning.find("internal.mcap: ") != std::string::npos;
+  }
+  CHECK(said);
 }
