@@ -40,21 +40,24 @@ if(PITWALL_WARNINGS_AS_ERRORS)
   target_compile_options(pitwall_warnings INTERFACE -Werror)
 endif()
 
-# pitwall_precompiled(<target>): what nearly every file includes is read once for all of them, where PITWALL_PRECOMPILED asks for it.
+# pitwall_precompiled(<target> [PACKAGE target HEADER <file>]): what nearly every file includes is read once for all of them, where
+# PITWALL_PRECOMPILED asks for it; with a package, its header as well.
 function(pitwall_precompiled target)
   if(NOT PITWALL_PRECOMPILED)
     return()
   endif()
-  if(NOT TARGET pitwall_precompiled)
+  cmake_parse_arguments(arg "" "PACKAGE;HEADER" "" ${ARGN})
+  string(MAKE_C_IDENTIFIER "pitwall_precompiled_${arg_PACKAGE}" shared)
+  if(NOT TARGET ${shared})
     file(WRITE "${PROJECT_BINARY_DIR}/precompiled.cpp" "")
-    add_library(pitwall_precompiled OBJECT "${PROJECT_BINARY_DIR}/precompiled.cpp")
-    target_link_libraries(pitwall_precompiled PRIVATE pitwall_flags pitwall_warnings)
-    target_precompile_headers(pitwall_precompiled PRIVATE <algorithm> <array> <cmath> <cstddef> <cstdint> <filesystem> <functional> <limits>
-                              <map> <memory> <optional> <span> <string> <string_view> <utility> <variant> <vector>)
+    add_library(${shared} OBJECT "${PROJECT_BINARY_DIR}/precompiled.cpp")
+    target_link_libraries(${shared} PRIVATE pitwall_flags pitwall_warnings ${arg_PACKAGE})
+    target_precompile_headers(${shared} PRIVATE <algorithm> <array> <cmath> <cstddef> <cstdint> <filesystem> <functional> <limits>
+                              <map> <memory> <optional> <span> <string> <string_view> <utility> <variant> <vector> ${arg_HEADER})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
       # False alarms about std::string's operator+ (GCC bug 105329), which are not muted where the header is precompiled.
       target_compile_options(pitwall_warnings INTERFACE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow)
     endif()
   endif()
-  target_precompile_headers(${target} REUSE_FROM pitwall_precompiled)
+  target_precompile_headers(${target} REUSE_FROM ${shared})
 endfunction()
