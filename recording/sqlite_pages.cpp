@@ -43,6 +43,8 @@ bool is_text(std::uint64_t type) { return type >= 13 && type % 2 == 1; }
 PageWalker::PageWalker(ByteSource& source) : source_(source) {
   find_page_size();
   page_count_ = std::min<std::uint64_t>(source_.size() / page_size_, UINT32_MAX - 1);
+  // Each page of a sound database is in one chain; those of a hostile one, shared by all its rows, must not take for ever.
+  overflow_left_ = 4 * page_count_;
   mark_free_pages();
 }
 
@@ -159,6 +161,10 @@ bool PageWalker::read_payload(const Buffer& page, const Cell& cell, std::uint64_
   copy(page.data() + cell.local_at, 0, cell.local_size);
   std::uint32_t next = cell.overflow;
   for (std::uint64_t done = cell.local_size; done < cell.size;) {
+    if (into == nullptr) {
+      if (overflow_left_ == 0) return false;
+      --overflow_left_;
+    }
     if (!read_page(next, overflow_)) return false;
     const std::uint64_t size = std::min<std::uint64_t>(usable_ - 4, cell.size - done);
     copy(overflow_.data() + 4, done, size);
@@ -177,6 +183,8 @@ std::int64_t PageWalker::integer(const Buffer& page, const Cell& cell, const Col
 }
 
 bool PageWalker::texts(const Cell& cell, std::vector<std::string>& into) {
+  if (cell.size > text_left_) return false;
+  text_left_ -= cell.size;
   for (std::size_t k = 1; k < cell.columns.size(); ++k) {
     Buffer bytes;
     if (!read_payload(page_, cell, cell.columns[k].at, cell.columns[k].size, &bytes)) return false;
@@ -216,9 +224,15 @@ bool PageWalker::take_page(std::uint32_t number) {
   if (page_[header] != kTableLeaf) return true;
   const std::size_t cells = std::min<std::size_t>(load_be<std::uint16_t>(&page_[header + 3]), (usable_ - header - kLeafHeader) / 2);
   Cell cell;
+  std::vector<bool> taken(usable_, false);  // cells of a sound page do not overlap: a byte belongs to one row
   for (std::size_t k = 0; k < cells; ++k) {
     const std::size_t at = load_be<std::uint16_t>(&page_[header + kLeafHeader + 2 * k]);
-    if (parse_cell(page_, at, cell)) take_cell(number, at, cell);
+    if (!parse_cell(page_, at, cell)) continue;
+    const auto begin = taken.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto end = taken.begin() + static_cast<std::ptrdiff_t>(cell.local_at + cell.local_size);
+    if (std::find(begin, end, true) != end) continue;
+    std::fill(begin, end, true);
+    take_cell(number, at, cell);
   }
   return true;
 }

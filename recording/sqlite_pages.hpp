@@ -87,6 +87,8 @@ class PageWalker {
   std::vector<SalvagedTopic> topics_;
   std::vector<SalvagedDefinition> definitions_;
   std::uint64_t cut_ = 0;
+  std::uint64_t overflow_left_ = 0;       ///< overflow pages that rows may still be followed through
+  std::uint64_t text_left_ = 64U << 20U;  ///< bytes of topics and definitions still believed; real recordings have less than 1 MiB
 };
 
 }  // namespace pitwall::recording

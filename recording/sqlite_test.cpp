@@ -277,4 +277,87 @@ TEST_CASE("the pages of a WAL lie over those of the database, up to the last com
   CHECK(messages() == 10);
 }
 
+TEST_CASE("a WAL whose checksums hold may claim any number of pages: nothing is sized by it") {
+  constexpr std::size_t kSmallPage = 512;
+  std::string wal(32 + 24 + kSmallPage, '\0');
+  const auto put = [&](std::size_t at, std::uint32_t value) {
+    for (std::size_t k = 0; k < 4; ++k) wal[at + k] = static_cast<char>(value >> (24 - 8 * k));
+  };
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;
+  const auto add = [&](std::size_t from, std::size_t count) {
+    for (std::size_t at = from; at < from + count; at += 8) {
+      a += load_be<std::uint32_t>(as_bytes(wal).data() + at) + b;
+      b += load_be<std::uint32_t>(as_bytes(wal).data() + at + 4) + a;
+    }
+  };
+  put(0, 0x377F0683);
+  put(4, 3007000);
+  put(8, kSmallPage);
+  add(0, 24);
+  put(24, a);
+  put(28, b);
+  put(32, 0xFFFFFFFF);  // the page's number
+  put(36, 0xFFFFFFFF);  // pages after the commit
+  add(32, 8);
+  add(56, kSmallPage);
+  put(48, a);
+  put(52, b);
+  const std::string main(2 * kSmallPage, '\0');
+  WalSource both(std::make_unique<MemorySource>(as_bytes(main)), std::make_unique<MemorySource>(as_bytes(wal)));
+  REQUIRE(both.pages() == 1);
+  CHECK(both.size() < 1'000'000 * kSmallPage);
+  PageWalker walker(both);
+  walker.walk();
+  CHECK(walker.rows().empty());
+}
+
+TEST_CASE("a row's bytes count once, however many pointers lead to them") {
+  const TempFolder temp("sqlite");
+  run(temp.path() / "bag.db3", schema() + rows(3, 10));
+  std::string bytes = read_file(temp.path() / "bag.db3").value();
+  for (std::size_t at = kPage; at < bytes.size(); at += kPage) {
+    if (bytes[at] != 0x0D || bytes[at + 4] != 2) continue;  // the leaf of the two topics
+    for (std::size_t k = 1; k < 400; ++k) std::copy_n(&bytes[at + 8], 2, &bytes[at + 8 + 2 * k]);
+    bytes[at + 3] = 1;
+    bytes[at + 4] = static_cast<char>(400 - 256);
+  }
+  MemorySource source(as_bytes(bytes));
+  PageWalker walker(source);
+  walker.walk();
+  CHECK(walker.topics().size() == 1);
+  CHECK(walker.rows().size() == 3);
+}
+
+TEST_CASE("rows that share their overflow pages cost no more than four times the file") {
+  constexpr std::size_t kSmallPage = 512;
+  constexpr std::size_t kPages = 64;
+  constexpr std::size_t kChain = 58;
+  constexpr std::size_t kCells = 8;
+  constexpr std::size_t kLocal = 39;  // what SQLite keeps in the leaf of a payload of this size
+  constexpr std::size_t kPayload = kLocal + kChain * (kSmallPage - 4);
+  std::string bytes(kPages * kSmallPage, '\0');
+  const auto put = [&](std::size_t at, std::initializer_list<std::size_t> values) {
+    for (const std::size_t value : values) bytes[at++] = static_cast<char>(value);
+  };
+  const auto varint = [](std::size_t value, std::size_t k) { return (value >> (7 * k) & 0x7FU) | (k > 0 ? 0x80U : 0U); };
+  const std::size_t leaf = kSmallPage;  // the second page
+  put(leaf, {0x0D, 0, 0, 0, kCells});
+  for (std::size_t k = 0; k < kCells; ++k) {
+    const std::size_t at = 40 + 52 * k;
+    put(leaf + 8 + 2 * k, {at >> 8U, at & 0xFFU});
+    constexpr std::size_t kHeader = 7;
+    const std::size_t blob = 12 + 2 * (kPayload - kHeader - 2);
+    put(leaf + at, {varint(kPayload, 2), varint(kPayload, 1), varint(kPayload, 0), k + 1, kHeader, 0, 1, 1, varint(blob, 2),
+                    varint(blob, 1), varint(blob, 0), 1, k});
+    put(leaf + at + 4 + kLocal, {0, 0, 0, 3});
+  }
+  for (std::size_t k = 0; k + 1 < kChain; ++k) put((2 + k) * kSmallPage, {0, 0, 0, 4 + k});
+  MemorySource source(as_bytes(bytes));
+  PageWalker walker(source);
+  walker.walk();
+  CHECK(walker.rows().size() == 4 * kPages / kChain);
+  CHECK(walker.rows_cut() == kCells - 4 * kPages / kChain);
+}
+
 }  // namespace pitwall::recording

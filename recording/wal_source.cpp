@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::uint64_t kHeader = 32;
 constexpr std::uint64_t kFrameHeader = 24;
-constexpr std::uint32_t kMagic = 0x377F0682;  // the last bit: checksums over big-endian words
+constexpr std::uint64_t kMostMissingPages = 1U << 18U;  // of a database that was cut off: 1 GiB of the usual 4 KiB pages
+constexpr std::uint32_t kMagic = 0x377F0682;            // the last bit: checksums over big-endian words
 
 struct Checksum {
   std::uint32_t a = 0;
@@ -64,7 +65,9 @@ void WalSource::read_frames() {
     if (pages_after_commit == 0) continue;
     for (const auto& [number, place] : pending) place_[number] = place;
     pending.clear();
-    size_ = pages_after_commit * page_size;
+    // A page is in the log or in the database, so a number far beyond both is not believed.
+    const std::uint64_t there = database_->size() / page_size + place_.size();
+    size_ = std::min<std::uint64_t>(pages_after_commit, there + kMostMissingPages) * page_size;
   }
 }
 
