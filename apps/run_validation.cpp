@@ -15,6 +15,7 @@
 #include "apps/known.hpp"
 #include "apps/program.hpp"
 #include "apps/progress.hpp"
+#include "apps/track_library.hpp"
 #include "controllers/make.hpp"
 #include "core/files.hpp"
 #include "core/log.hpp"
@@ -368,8 +369,9 @@ int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
 
     arguments.options.data = data_folder();
+    arguments.options.own_tracks = apps::own_tracks_folder();
     if (arguments.print_config || arguments.list) {
-      const Status printed = arguments.print_config ? apps::print_config() : apps::print_list(arguments.options.data);
+      const Status printed = arguments.print_config ? apps::print_config() : apps::print_list(arguments.options.data, arguments.options.library());
       return printed ? with_stdout(apps::kPassed) : apps::bad_input(printed.error());
     }
     const Status taken = take(choices, arguments);
