@@ -147,15 +147,14 @@ std::vector<Vec2> centre_points(const Course& course, double cell_m, const Impor
   };
   points = smooth(std::move(points), settings.smoothing_m);
   // Smoothing cuts corners: back into the middle, less and less smoothed.
-  constexpr int kRecentrings = 3;
-  for (int k = 0; k < kRecentrings; ++k) {
+  for (const double less : {0.5, 0.25, 0.25}) {
     std::vector<Vec2> middle;
     for (std::size_t i = 0; i < points.size(); ++i) {
       const Vec2 along = points[(i + 1) % points.size()] - points[(i + points.size() - 1) % points.size()];
       const double shift = 0.5 * (course.left->clearance_m(points[i], kUnlimited) - course.right->clearance_m(points[i], kUnlimited));
       middle.push_back(points[i] + (shift / norm(along)) * perpendicular(along));
     }
-    points = smooth(std::move(middle), 0.5 * settings.smoothing_m);
+    points = smooth(std::move(middle), less * settings.smoothing_m);
   }
   return evenly(points, settings.spacing_m);
 }
