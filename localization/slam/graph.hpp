@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -65,10 +66,14 @@ struct RobustOptimum {
   std::vector<bool> accepted;  ///< of each edge; those that are no closure always are
 };
 
+enum class RobustStart : std::uint8_t {
+  kNone,   ///< whatever the poses are: from all edges, and from those that are no closures; the better result counts
+  kPoses,  ///< from the poses as they are
+};
+
 /// The optimum without the closures that do not go with the rest: those whose chi2 at the result exceeds `gate` (graduated
-/// non-convexity with truncated least squares: Yang, Antonante, Tzoumas, Carlone, RA-L 2020). Starts from the poses as they are if
-/// `from_poses`, else from the edges that are no closures.
-Result<RobustOptimum> optimize_robustly(Graph& graph, double gate, bool from_poses = false);
+/// non-convexity with truncated least squares: Yang, Antonante, Tzoumas, Carlone, RA-L 2020). Errors as above.
+Result<RobustOptimum> optimize_robustly(Graph& graph, double gate, RobustStart start = RobustStart::kNone);
 
 /// chi2 that a true measurement of three numbers exceeds once in a thousand.
 inline constexpr double kChi2Gate = 16.27;

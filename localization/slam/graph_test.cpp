@@ -25,11 +25,15 @@ Graph load(const std::filesystem::path& file) {
   REQUIRE(text.ok());
   const Result<recording::PoseGraph> parsed = recording::parse_g2o(*text, file.filename().string());
   REQUIRE(parsed.ok());
+  // Some of the files have edges alone.
+  std::map<std::int64_t, Pose2> guess;
+  for (const recording::GraphEdge& edge : parsed->edges) guess[edge.from] = guess[edge.to] = {};
+  for (const recording::GraphNode& node : parsed->nodes) guess[node.id] = node.pose.planar();
   Graph graph;
   std::map<std::int64_t, std::size_t> place;
-  for (const recording::GraphNode& node : parsed->nodes) {
-    place[node.id] = graph.poses.size();
-    graph.poses.push_back(node.pose.planar());
+  for (const auto& [id, pose] : guess) {
+    place[id] = graph.poses.size();
+    graph.poses.push_back(pose);
   }
   for (const recording::GraphEdge& edge : parsed->edges) {
     const std::vector<double>& o = edge.information;
@@ -47,7 +51,7 @@ struct Published {
 const std::array<Published, 3> kPublished{{{"intel", 551.7, 45.0047}, {"CSAIL", 2.22e6, 40.5551}, {"manhattan", 2.3e10, 3549.04}}};
 
 // Joins places that have nothing to do with each other, as sure of itself as the first closure.
-void inject_false_closures(Graph& graph, std::size_t count) {
+void inject_false_closures(Graph& graph, std::size_t count, const std::vector<Pose2>& truth) {
   const Rng draw(3, "false closures");
   const auto n = static_cast<double>(graph.poses.size());
   const Matrix3 information = [&] {
@@ -59,7 +63,7 @@ void inject_false_closures(Graph& graph, std::size_t count) {
   for (std::uint64_t k = 0; graph.edges.size() < count; ++k) {
     const auto a = static_cast<std::size_t>(n * draw.uniform(k, 0));
     const auto b = static_cast<std::size_t>(n * draw.uniform(k, 1));
-    if (a > b ? a - b < 20 : b - a < 20) continue;
+    if (distance(truth[a].position(), truth[b].position()) < 10.0) continue;
     graph.edges.push_back({a, b, {0.2 * draw.normal(k, 2), 0.2 * draw.normal(k, 3), 0.2 * draw.normal(k, 4)}, information, true});
   }
 }
@@ -88,9 +92,11 @@ TEST_CASE("a hundred false closures do not move the optimum by one per cent") {
   if (!folder) return;
   for (const Published& published : kPublished) {
     CAPTURE(published.name);
-    const Graph truth = load(*folder / (published.name + ".g2o"));
+    Graph truth = load(*folder / (published.name + ".g2o"));
+    REQUIRE(chordal_start(truth).ok());
+    REQUIRE(optimize(truth).ok());
     Graph graph = truth;
-    inject_false_closures(graph, truth.edges.size() + 100);
+    inject_false_closures(graph, truth.edges.size() + 100, truth.poses);
     const Result<RobustOptimum> robust = optimize_robustly(graph, kChi2Gate);
     REQUIRE(robust.ok());
     std::size_t believed = 0;

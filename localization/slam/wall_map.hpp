@@ -21,6 +21,9 @@ struct WallPieces {
   std::vector<Vec2> points;                    ///< every valid beam, de-skewed
 };
 
+/// Adds what another scan saw, put at T_to_scan in the frame of `to`.
+void append(WallPieces& to, const WallPieces& scan, const Pose2& T_to_scan);
+
 /// Reads scans of one sensor.
 class ScanReader {
  public:
