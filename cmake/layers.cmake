@@ -5,7 +5,7 @@
 cmake_minimum_required(VERSION 3.22)
 
 set(PITWALL_FOLDERS
-    core plant tracks tracks/build ros_messages recording calibration sim controllers/qp controllers localization localization/slam
+    core plant tracks tracks/build ros_messages recording calibration sim controllers/qp controllers localization localization/slam localization/localizer
     scenarios analysis apps tests bench)
 
 set(PITWALL_MAY_USE_core "")
@@ -20,8 +20,9 @@ set(PITWALL_MAY_USE_controllers/qp core)
 set(PITWALL_MAY_USE_controllers core tracks controllers/qp)
 set(PITWALL_MAY_USE_localization core tracks)
 set(PITWALL_MAY_USE_localization/slam core tracks localization)
-set(PITWALL_MAY_USE_scenarios core calibration plant tracks ros_messages recording sim controllers localization localization/slam)
-set(PITWALL_MAY_USE_analysis core calibration tracks ros_messages controllers localization localization/slam recording scenarios)
+set(PITWALL_MAY_USE_localization/localizer core tracks localization localization/slam)
+set(PITWALL_MAY_USE_scenarios core calibration plant tracks ros_messages recording sim controllers localization localization/slam localization/localizer)
+set(PITWALL_MAY_USE_analysis core calibration tracks ros_messages controllers localization localization/slam localization/localizer recording scenarios)
 set(PITWALL_MAY_USE_apps ${PITWALL_FOLDERS})
 set(PITWALL_MAY_USE_tests ${PITWALL_FOLDERS})
 set(PITWALL_MAY_USE_bench ${PITWALL_FOLDERS})
@@ -44,7 +45,7 @@ set(PITWALL_HOME_OF_libdeflate.h recording)
 set(PITWALL_HOME_OF_hwy/ core sim tracks)
 
 # A run is a function of its resolved scenario: these folders may not ask the machine for anything.
-set(PITWALL_DETERMINISTIC core plant tracks ros_messages recording sim controllers/qp controllers localization localization/slam scenarios)
+set(PITWALL_DETERMINISTIC core plant tracks ros_messages recording sim controllers/qp controllers localization localization/slam localization/localizer scenarios)
 set(PITWALL_BANNED_WORDS
     "std::chrono" "random_device" "(^|[^A-Za-z0-9_])s?rand\\(" "std::thread" "std::jthread" "std::async" "std::execution" "::Random\\("
     "normal_distribution" "uniform_(real|int)_distribution" "std::(mt19937|default_random_engine|minstd_rand|shuffle)" "getenv" "gettimeofday"

@@ -75,6 +75,7 @@ Status refuse_overrides(const ValidationOptions& options, const std::string& fil
   if (options.timeout_s) given.emplace_back("--timeout");
   if (options.fidelity) given.emplace_back("--fidelity");
   if (options.raceline) given.emplace_back("--raceline");
+  if (options.localization) given.emplace_back("--localization");
   if (options.no_centering) given.emplace_back("--no-centering");
   if (options.car_given) given.emplace_back("--car");
   if (!options.assignments.empty()) given.emplace_back("--set");
@@ -92,9 +93,10 @@ Status refuse_contradictions(const ValidationOptions& options) {
     std::string_view flag;
     std::string_view key;
   };
-  const std::array<Flag, 7> flags{{{options.timeout_s.has_value(), "--timeout", "timeout_s"},
+  const std::array<Flag, 8> flags{{{options.timeout_s.has_value(), "--timeout", "timeout_s"},
                                    {options.fidelity.has_value(), "--fidelity", "fidelity"},
                                    {options.raceline.has_value(), "--raceline", "raceline"},
+                                   {options.localization.has_value(), "--localization", "localization"},
                                    {options.seed.has_value(), "--seed", "world.seed"},
                                    {options.car_given, "--car", "car"},
                                    {!options.tracks.empty(), "--tracks", "track"},
@@ -266,6 +268,7 @@ struct Garage {
         if (options.timeout_s) scenario.timeout_s = *options.timeout_s;
         if (options.fidelity) scenario.fidelity = *options.fidelity;
         if (options.raceline) scenario.raceline = *options.raceline;
+        if (options.localization) scenario.localization = *options.localization;
         if (scenario.car.empty()) scenario.car = options.car.empty() ? std::string(kDefaultCar) : options.car;
         const auto track = cached_track(tracks, track_name, options.library());
         if (!track) return track.error();

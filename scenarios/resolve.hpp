@@ -31,6 +31,7 @@ struct ValidationOptions {
   bool no_centering = false;
   std::optional<plant::Fidelity> fidelity;
   std::optional<LineChoice> raceline;
+  std::optional<Localization> localization;
   std::string car;                          ///< empty: f1tenth
   bool car_given = false;                   ///< on the command line, so that a scenario with a car of its own must refuse it
   std::vector<std::string> assignments;     ///< --set key=value
