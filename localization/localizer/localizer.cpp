@@ -15,6 +15,8 @@ constexpr double kReach_m = 0.6;
 constexpr double kHorizon_s = 2.0;
 // Odometry that has fallen silent is not taken to go on for longer.
 constexpr double kLongestGuess_s = 0.5;
+// What a single scan adds to the doubt at most.
+constexpr double kLongestDoubt_s = 0.1;
 // How well a pose is known that was given, or found by searching.
 constexpr double kGiven_m = 0.2;
 constexpr double kGiven_rad = 0.1;
@@ -145,7 +147,7 @@ void Localizer::predict(Time stamp) {
     latest_.covariance = moved(latest_.covariance, yaw, delta) + turned(sigma, yaw);
     latest_.T_map_base = latest_.T_map_base * delta;
   } else {
-    good_ = stamp;
+    doubt_s_ = 0.0;
     seen_ = stamp;
     started_ = true;
   }
@@ -228,11 +230,11 @@ void Localizer::judge() {
 
 void Localizer::settle_status() {
   const bool good = latest_.fit >= parameters_.least_fit && latest_.through <= parameters_.most_through;
+  const double since_s = std::min((latest_.stamp - seen_).seconds(), kLongestDoubt_s);
   seen_ = latest_.stamp;
-  if (good) good_ = latest_.stamp;
-  latest_.status = good                                                                    ? LocalizerStatus::kTracking
-                   : (latest_.stamp - good_).seconds() > parameters_.lost_after_s ? LocalizerStatus::kLost
-                                                                                           : LocalizerStatus::kDoubtful;
+  // One scan that fits by chance does not take all doubt away.
+  doubt_s_ = std::max(0.0, doubt_s_ + (good ? -since_s : since_s));
+  latest_.status = doubt_s_ > parameters_.lost_after_s ? LocalizerStatus::kLost : good ? LocalizerStatus::kTracking : LocalizerStatus::kDoubtful;
 }
 
 // One portion of the search; the place that it finds is taken on to now, and must fit the scan of now.
@@ -255,7 +257,8 @@ void Localizer::search() {
   judge();
   if (latest_.fit < parameters_.found_fit || latest_.through > parameters_.most_through) return;
   latest_.status = LocalizerStatus::kTracking;
-  good_ = latest_.stamp;
+  doubt_s_ = 0.0;
+  seen_ = latest_.stamp;
 }
 
 const Localization& Localizer::add_scan(const LaserScan& scan) {
@@ -274,8 +277,6 @@ const Localization& Localizer::add_scan(const LaserScan& scan) {
   } else {
     const bool too_long = (latest_.stamp - seen_).seconds() > parameters_.blind_after_s;
     latest_.status = too_long ? LocalizerStatus::kLost : LocalizerStatus::kBlind;
-    // Doubt begins anew with the next scan.
-    good_ = latest_.stamp;
   }
   return latest_;
 }

@@ -58,9 +58,9 @@ struct LocalizerParameters {
   // What is believed.
   double fit_m = 0.15;              ///< a point within this of a wall is on it
   double through_m = 0.4;           ///< a beam that is longer than the map has it by this went through a wall
-  double least_fit = 0.6;           ///< share of the points
-  double most_through = 0.12;
-  double lost_after_s = 0.4;        ///< of doubt
+  double least_fit = 0.7;           ///< share of the points
+  double most_through = 0.08;
+  double lost_after_s = 0.3;        ///< of scans that do not fit, those that fit taken off
   double blind_after_s = 1.0;       ///< without a measurement
   // The search.
   double search_resolution_m = 0.1;
@@ -141,7 +141,7 @@ class Localizer final : public Localiser {
   Localization latest_;
   bool started_ = false;
   std::optional<Pose2> T_odom_base_;  // at latest_.stamp
-  Time good_;                         // when the pose was last believed
+  double doubt_s_ = 0.0;
   Time seen_;                         // when there was last a measurement
 };
 
