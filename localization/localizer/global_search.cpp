@@ -64,7 +64,7 @@ GlobalSearch::GlobalSearch(std::shared_ptr<const SearchMap> map, const GlobalSea
   open_.reserve(4 * (kLevels + 1));
 }
 
-void GlobalSearch::begin(std::span<const Vec2> points) {
+void GlobalSearch::begin(std::span<const Vec2> points, double least) {
   count_ = std::min(points.size(), settings_.points);
   const slam::ResponseGrid& walls = map_->walls;
   const std::int32_t first_x = walls.column(map_->low.x);
@@ -78,12 +78,22 @@ void GlobalSearch::begin(std::span<const Vec2> points) {
       cells_[static_cast<std::size_t>(t) * settings_.points + k] = {walls.column(q.x) - first_x, walls.row(q.y) - first_y};
     }
   }
+  excluded_.reset();
+  restart(least);
+}
+
+void GlobalSearch::begin_elsewhere(const slam::Excluded& excluded, double least) {
+  excluded_ = excluded;
+  restart(least);
+}
+
+void GlobalSearch::restart(double least) {
   tops_.clear();
   open_.clear();
   next_ = {0, kLevels, 0, map_->walls.column(map_->low.x), map_->walls.row(map_->low.y)};
   sorted_ = false;
   opened_ = 0;
-  least_ = static_cast<std::int32_t>(settings_.least_response * kFull * static_cast<double>(count_));
+  least_ = static_cast<std::int32_t>(least * kFull * static_cast<double>(count_));
   best_ = {};
   best_.score = least_;
   tried_ = 0;
@@ -115,6 +125,17 @@ bool GlobalSearch::first_in_order(const Block& a, const Block& b) {
   return a.y != b.y ? a.y < b.y : a.x < b.x;
 }
 
+// Whether all poses of the block are too near to the place that is left out.
+bool GlobalSearch::is_excluded(const Block& block, Vec2 corner) const {
+  if (!excluded_) return false;
+  const double yaw = 2.0 * math::kPi * block.turn / turns_;
+  if (std::fabs(wrap_angle(yaw - excluded_->T_map_scan.yaw)) > excluded_->half_rad) return false;
+  const double far_m = ((std::int32_t{1} << block.level) - 1) * map_->walls.resolution_m();
+  const Vec2 low = corner - excluded_->T_map_scan.position();
+  const auto within = [&](double a) { return a >= -excluded_->half_m && a + far_m <= excluded_->half_m; };
+  return within(low.x) && within(low.y);
+}
+
 // Sums a block up, and keeps it if it may hold something better.
 void GlobalSearch::consider(Block block) {
   ++tried_;
@@ -123,6 +144,7 @@ void GlobalSearch::consider(Block block) {
                     map_->low.y + (block.y - walls.row(map_->low.y)) * walls.resolution_m()};
   const double half_cell = 0.5 * walls.resolution_m();
   if (map_->floor.value(block.level, map_->floor.column(corner.x + half_cell), map_->floor.row(corner.y + half_cell)) == 0) return;
+  if (is_excluded(block, corner)) return;
   const Cell* cells = &cells_[static_cast<std::size_t>(block.turn) * settings_.points];
   block.score = 0;
   for (std::size_t k = 0; k < count_; ++k) block.score += walls.value(block.level, cells[k].i + block.x, cells[k].j + block.y);

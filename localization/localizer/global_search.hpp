@@ -29,17 +29,19 @@ struct SearchMap {
 };
 
 struct GlobalSearchSettings {
-  double step_rad = 0.02;          ///< between headings
-  std::size_t points = 100;        ///< of the scan, at most
-  double least_response = 0.4;     ///< of 1; what fits worse is no place
+  double step_rad = 0.02;    ///< between headings
+  std::size_t points = 100;  ///< of the scan, at most
 };
 
 class GlobalSearch {
  public:
   GlobalSearch(std::shared_ptr<const SearchMap> map, const GlobalSearchSettings& settings);
 
-  /// Begins anew with points in the frame of the sensor's pose that is looked for; uses at most settings.points of them, evenly.
-  void begin(std::span<const Vec2> points);
+  /// Begins anew with points in the frame of the pose that is looked for; uses at most settings.points of them, evenly. What responds
+  /// less than `least` (of 1) is no place.
+  void begin(std::span<const Vec2> points, double least);
+  /// Begins anew with the same points, for another place than one that was found.
+  void begin_elsewhere(const slam::Excluded& excluded, double least);
   /// Looks at about so many blocks of poses more; true once the search is over.
   bool advance(std::size_t blocks);
   /// The pose that fits best, once the search is over.
@@ -61,6 +63,8 @@ class GlobalSearch {
   static bool first_in_order(const Block& a, const Block& b);
   // The blocks of the top level, in order of turn, y, x.
   bool next_top(Block& block);
+  void restart(double least);
+  [[nodiscard]] bool is_excluded(const Block& block, Vec2 corner) const;
   void consider(Block block);
 
   std::shared_ptr<const SearchMap> map_;
@@ -75,6 +79,7 @@ class GlobalSearch {
   Block next_;
   bool sorted_ = false;
   std::size_t opened_ = 0;
+  std::optional<slam::Excluded> excluded_;
   Block best_;
   std::int32_t least_ = 0;
   std::size_t tried_ = 0;

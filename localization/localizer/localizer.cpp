@@ -22,6 +22,8 @@ constexpr double kGiven_m = 0.2;
 constexpr double kGiven_rad = 0.1;
 // Beams that are followed through the map.
 constexpr std::size_t kFollowed = 120;
+constexpr std::size_t kSearchPoints = 100;
+constexpr double kOtherHeading_rad = 0.3;
 // Where the prior knows nothing of the motion.
 constexpr double kNoOdometry_m = 0.1;
 constexpr double kNoOdometry_rad = 0.1;
@@ -72,6 +74,9 @@ void LocalizerParameters::fields(FieldVisitor& f) {
   f.number("search_step_rad", search_step_rad, {"rad", 0.002, 0.2, "between their headings"});
   f.number("search_spacing_m", search_spacing_m, {"m", 0.02, 2, "between points of the scan that is looked for"});
   f.integer("search_blocks", search_blocks, {"", 1, 100000000, "of poses that a search looks at per scan"});
+  f.number("found_response", found_response, {"", 0, 1, "of a place; what responds less is none"});
+  f.number("found_alone", found_alone, {"", 0, 1, "of it, from which another place makes it ambiguous"});
+  f.number("other_place_m", other_place_m, {"m", 0.1, 100, "distance from which a place is another"});
   f.number("found_fit", found_fit, {"", 0, 1, "share of points on walls from which a place that was found is believed"});
 }
 
@@ -100,7 +105,7 @@ Localizer::Localizer(std::shared_ptr<const LocalizerMap> map, const Pose2& T_bas
       T_base_lidar_(T_base_lidar),
       parameters_(parameters),
       odometry_(from_seconds(kHorizon_s)),
-      search_(map_->search, {parameters.search_step_rad, 100, 0.4}) {
+      search_(map_->search, {parameters.search_step_rad, kSearchPoints}) {
   reset(std::nullopt);
 }
 
@@ -237,28 +242,40 @@ void Localizer::settle_status() {
   latest_.status = doubt_s_ > parameters_.lost_after_s ? LocalizerStatus::kLost : good ? LocalizerStatus::kTracking : LocalizerStatus::kDoubtful;
 }
 
-// One portion of the search; the place that it finds is taken on to now, and must fit the scan of now.
+// One portion of the search: for the place that fits best, then for another that fits as well.
 void Localizer::search() {
   if (!searching_) {
     thin(parameters_.search_spacing_m, static_cast<std::size_t>(parameters_.most_points));
     if (points_.size() < static_cast<std::size_t>(parameters_.least_points)) return;
-    search_.begin(points_);
+    search_.begin(points_, parameters_.found_response);
+    found_.reset();
     T_odom_searched_ = T_odom_base_.value_or(Pose2{});
     searching_ = true;
   }
   if (!search_.advance(static_cast<std::size_t>(parameters_.search_blocks))) return;
+  const auto best = search_.result();
+  if (!found_ && best) {
+    found_ = best;
+    search_.begin_elsewhere({best->T_map_scan, parameters_.other_place_m, kOtherHeading_rad}, parameters_.found_alone * best->response);
+    return;
+  }
   searching_ = false;
-  const auto found = search_.result();
-  if (!found) return;
+  latest_.ambiguous = found_ && best;
+  if (found_ && !best && take(found_->T_map_scan)) {
+    latest_.status = LocalizerStatus::kTracking;
+    doubt_s_ = 0.0;
+    seen_ = latest_.stamp;
+  }
+}
+
+// Lays the scan of now where the one that was looked for leads to; whether it fits there.
+bool Localizer::take(const Pose2& T_found) {
   const Pose2 since = T_odom_base_ ? increment(T_odom_searched_, *T_odom_base_) : Pose2{};
-  latest_.T_map_base = found->T_map_scan * since;
+  latest_.T_map_base = T_found * since;
   thin(parameters_.point_spacing_m, static_cast<std::size_t>(parameters_.most_points));
   correct(inverse_of(square(kGiven_m, kGiven_rad)));
   judge();
-  if (latest_.fit < parameters_.found_fit || latest_.through > parameters_.most_through) return;
-  latest_.status = LocalizerStatus::kTracking;
-  doubt_s_ = 0.0;
-  seen_ = latest_.stamp;
+  return latest_.fit >= parameters_.found_fit && latest_.through <= parameters_.most_through;
 }
 
 const Localization& Localizer::add_scan(const LaserScan& scan) {

@@ -67,7 +67,10 @@ struct LocalizerParameters {
   double search_step_rad = 0.02;
   double search_spacing_m = 0.3;    ///< between the points of the scan that is looked for
   std::int64_t search_blocks = 10000; ///< of poses, per scan
-  double found_fit = 0.75;          ///< share of points on walls from which a place that was found is believed
+  double found_response = 0.4;      ///< of 1: what responds less is no place
+  double found_fit = 0.75;          ///< share of points on walls from which a place that was found is believed ...
+  double found_alone = 0.94;        ///< ... unless another place, farther than other_place_m, responds so nearly as well
+  double other_place_m = 1.5;
   void fields(FieldVisitor& f);
 };
 
@@ -88,6 +91,7 @@ struct Localization {
   double through = 0.0;  ///< share that went through one
   std::size_t points = 0;
   int rounds = 0;
+  bool ambiguous = false;  ///< lost, and the last search found two places that the scan fits alike
   [[nodiscard]] bool lost() const { return status == LocalizerStatus::kLost; }
 };
 
@@ -126,6 +130,7 @@ class Localizer final : public Localiser {
   void judge();
   void settle_status();
   void search();
+  [[nodiscard]] bool take(const Pose2& T_found);
 
   std::shared_ptr<const LocalizerMap> map_;
   Pose2 T_base_lidar_;
@@ -137,6 +142,7 @@ class Localizer final : public Localiser {
   std::vector<Vec2> points_;  // of the scan, in the base frame
   GlobalSearch search_;
   bool searching_ = false;
+  std::optional<slam::SearchResult> found_;  // while another place is looked for
   Pose2 T_odom_searched_;  // of base_link when the scan that is looked for was taken
   Localization latest_;
   bool started_ = false;
