@@ -67,7 +67,8 @@ void LocalizerParameters::fields(FieldVisitor& f) {
   f.number("fit_m", fit_m, {"m", 0.01, 0.5, "a point within this of a wall is on it"});
   f.number("through_m", through_m, {"m", 0.01, 10, "a beam longer than the map has it by this went through a wall"});
   f.number("least_fit", least_fit, {"", 0, 1, "share of points on walls below which a pose is doubted"});
-  f.number("most_through", most_through, {"", 0, 1, "share of beams through walls above which it is"});
+  f.number("foreign_m", foreign_m, {"m", 0.1, 10, "points off the map's walls that stretch over this are a wall"});
+  f.number("most_against", most_against, {"", 0, 1, "share of points against a pose above which it is doubted"});
   f.number("lost_after_s", lost_after_s, {"s", 0, 60, "of doubt the car is lost"});
   f.number("blind_after_s", blind_after_s, {"s", 0, 60, "without a measurement likewise"});
   f.number("search_resolution_m", search_resolution_m, {"m", 0.02, 1, "between poses that a search tries"});
@@ -211,30 +212,47 @@ void Localizer::correct(const Matrix3& prior_information) {
   }
 }
 
+// How many points lie on something that is longer than a car and not in the map.
+std::size_t Localizer::foreign_points() {
+  constexpr double kNeighbours_m = 0.35;
+  std::size_t foreign = 0;
+  std::size_t first = 0;
+  for (std::size_t k = 0; k < points_.size(); ++k) {
+    if (fitting_[k] != 0) continue;
+    const bool goes_on = k > 0 && fitting_[k - 1] == 0 && distance(points_[k - 1], points_[k]) < kNeighbours_m;
+    if (!goes_on) first = k;
+    const bool ends = k + 1 == points_.size() || fitting_[k + 1] != 0 || distance(points_[k], points_[k + 1]) >= kNeighbours_m;
+    if (ends && distance(points_[first], points_[k]) >= parameters_.foreign_m) foreign += k + 1 - first;
+  }
+  return foreign;
+}
+
 // Asks the beams whether the pose can be.
 void Localizer::judge() {
   const Pose2& T = latest_.T_map_base;
   const math::SinCos turn = math::sincos(T.yaw);
   const Vec2 sensor = (T * T_base_lidar_).position();
-  std::size_t fits = 0;
+  fitting_.reserve(scan_.beams());
+  fitting_.clear();
   std::size_t followed = 0;
   std::size_t through = 0;
   const std::size_t every = 1 + points_.size() / kFollowed;
   for (std::size_t k = 0; k < points_.size(); ++k) {
     const Vec2 p = Vec2{turn.cos * points_[k].x - turn.sin * points_[k].y, turn.sin * points_[k].x + turn.cos * points_[k].y} + T.position();
-    if (std::fabs(map_->field.at(p).value_m) < parameters_.fit_m) ++fits;
+    fitting_.push_back(std::fabs(map_->field.at(p).value_m) < parameters_.fit_m ? 1 : 0);
     if (k % every != 0) continue;
     ++followed;
     const double length = distance(sensor, p);
     if (length > parameters_.through_m && std::isfinite(map_->rays->cast(sensor, (1.0 / length) * (p - sensor), length - parameters_.through_m)))
       ++through;
   }
-  latest_.fit = static_cast<double>(fits) / static_cast<double>(points_.size());
-  latest_.through = static_cast<double>(through) / static_cast<double>(followed);
+  const auto count = static_cast<double>(points_.size());
+  latest_.fit = static_cast<double>(std::count(fitting_.begin(), fitting_.end(), 1)) / count;
+  latest_.against = static_cast<double>(through) / static_cast<double>(followed) + static_cast<double>(foreign_points()) / count;
 }
 
 void Localizer::settle_status() {
-  const bool good = latest_.fit >= parameters_.least_fit && latest_.through <= parameters_.most_through;
+  const bool good = latest_.fit >= parameters_.least_fit && latest_.against <= parameters_.most_against;
   const double since_s = std::min((latest_.stamp - seen_).seconds(), kLongestDoubt_s);
   seen_ = latest_.stamp;
   // One scan that fits by chance does not take all doubt away.
@@ -275,7 +293,7 @@ bool Localizer::take(const Pose2& T_found) {
   thin(parameters_.point_spacing_m, static_cast<std::size_t>(parameters_.most_points));
   correct(inverse_of(square(kGiven_m, kGiven_rad)));
   judge();
-  return latest_.fit >= parameters_.found_fit && latest_.through <= parameters_.most_through;
+  return latest_.fit >= parameters_.found_fit && latest_.against <= parameters_.most_against;
 }
 
 const Localization& Localizer::add_scan(const LaserScan& scan) {
@@ -283,7 +301,7 @@ const Localization& Localizer::add_scan(const LaserScan& scan) {
   sample(scan);
   latest_.points = points_.size();
   latest_.fit = 0.0;
-  latest_.through = 0.0;
+  latest_.against = 0.0;
   const bool sees = points_.size() >= static_cast<std::size_t>(parameters_.least_points);
   if (latest_.lost()) {
     if (sees) search();

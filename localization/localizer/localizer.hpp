@@ -7,8 +7,9 @@
 // p_k the K points of the scan, evenly along the walls, rho Cauchy's, and n of them counted as independent, by Gauss-Newton. Where the
 // walls do not tell a direction the odometry fills it, and the covariance grows along it.
 //
-// Whether the result is believed is asked of the beams: what share of the points is on a wall, and what share went through one, which no
-// obstacle can do. If either is bad for a while the car is lost: its pose is no longer given out, and the whole map is searched
+// Whether the result is believed is asked of the beams: what share of the points is on a wall, and what share speaks against the place: beams
+// that went through a wall, which no obstacle makes them do, and points that are a wall themselves, longer than any car, where the map
+// has none. If either is bad for a while the car is lost: its pose is no longer given out, and the whole map is searched
 // (global_search.hpp), a little with each scan.
 //
 // One object for the car, the bridge, the simulator and replays: driven by the stamps of its input alone, no I/O, no clock, nothing
@@ -58,8 +59,9 @@ struct LocalizerParameters {
   // What is believed.
   double fit_m = 0.15;              ///< a point within this of a wall is on it
   double through_m = 0.4;           ///< a beam that is longer than the map has it by this went through a wall
-  double least_fit = 0.7;           ///< share of the points
-  double most_through = 0.08;
+  double foreign_m = 0.7;           ///< points off the map's walls that stretch over this are a wall that the map does not have
+  double least_fit = 0.6;           ///< share of the points
+  double most_against = 0.1;        ///< share of points that went through a wall or belong to one that the map does not have
   double lost_after_s = 0.3;        ///< of scans that do not fit, those that fit taken off
   double blind_after_s = 1.0;       ///< without a measurement
   // The search.
@@ -88,7 +90,7 @@ struct Localization {
   Pose2 T_map_base;    ///< not meant for use while lost
   Matrix3 covariance;  ///< of x, y (m, map frame), yaw
   double fit = 0.0;      ///< share of the points on walls
-  double through = 0.0;  ///< share that went through one
+  double against = 0.0;  ///< share that speaks against the place
   std::size_t points = 0;
   int rounds = 0;
   bool ambiguous = false;  ///< lost, and the last search found two places that the scan fits alike
@@ -128,6 +130,7 @@ class Localizer final : public Localiser {
   void thin(double spacing_m, std::size_t most);
   void correct(const Matrix3& prior_information);
   void judge();
+  [[nodiscard]] std::size_t foreign_points();
   void settle_status();
   void search();
   [[nodiscard]] bool take(const Pose2& T_found);
@@ -139,7 +142,8 @@ class Localizer final : public Localiser {
   PoseTrack odometry_;
   Odometry last_odometry_;
   bool any_odometry_ = false;
-  std::vector<Vec2> points_;  // of the scan, in the base frame
+  std::vector<Vec2> points_;            // of the scan, in the base frame
+  std::vector<std::uint8_t> fitting_;   // each of them
   GlobalSearch search_;
   bool searching_ = false;
   std::optional<slam::SearchResult> found_;  // while another place is looked for

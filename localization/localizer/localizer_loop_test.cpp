@@ -91,7 +91,7 @@ struct Fix {
   double off_rad;
   double sigmas;  // Mahalanobis distance of the error
   double fit;
-  double through;
+  double against;
 };
 
 /// Every scan of the drive localised; `change` may alter what is received.
@@ -112,7 +112,7 @@ std::vector<Fix> localised(const Drive& drive, const std::optional<Pose2>& start
     if (!truth) continue;
     const Vector3 e{{found.T_map_base.x - truth->x, found.T_map_base.y - truth->y, wrap_angle(found.T_map_base.yaw - truth->yaw)}};
     const double m2 = (transposed(e) * inverse_of(found.covariance) * e).v[0];
-    fixes.push_back({found.stamp, found.status, norm({e.v[0], e.v[1]}), std::fabs(e.v[2]), std::sqrt(m2), found.fit, found.through});
+    fixes.push_back({found.stamp, found.status, norm({e.v[0], e.v[1]}), std::fabs(e.v[2]), std::sqrt(m2), found.fit, found.against});
   }
   return fixes;
 }
@@ -132,8 +132,8 @@ void report(const std::string& what, const std::vector<Fix>& fixes) {
   MESSAGE(what << ": " << fixes.size() << " scans, off " << quantile(fixes, &Fix::off_m, 0.5) << " / " << quantile(fixes, &Fix::off_m, 0.95)
                << " / " << quantile(fixes, &Fix::off_m, 1.0) << " m, " << 57.3 * quantile(fixes, &Fix::off_rad, 0.5) << " / "
                << 57.3 * quantile(fixes, &Fix::off_rad, 1.0) << " deg; sigmas " << quantile(fixes, &Fix::sigmas, 0.5) << " / "
-               << quantile(fixes, &Fix::sigmas, 0.95) << "; fit at least " << quantile(fixes, &Fix::fit, 0.0) << ", through at most "
-               << quantile(fixes, &Fix::through, 1.0));
+               << quantile(fixes, &Fix::sigmas, 0.95) << "; fit at least " << quantile(fixes, &Fix::fit, 0.0) << ", against at most "
+               << quantile(fixes, &Fix::against, 1.0));
 }
 
 /// The drive up to `from`, and then that from `to` on: the car was lifted and put down elsewhere, which its odometry has not felt.
@@ -204,7 +204,7 @@ TEST_CASE("a car that is carried off knows within 1 s that it is lost, and where
     for (int k = 0; k < 5; ++k) {
       const Time from = Time{} + from_seconds(length * (0.08 + 0.08 * k));
       const Time to = from + from_seconds(length * (0.15 + 0.06 * k));
-      CAPTURE(name);
+      CAPTURE(std::string(name));
       CAPTURE(from.seconds());
       CAPTURE(to.seconds());
       std::optional<double> lost_s;

@@ -101,7 +101,7 @@ TEST_CASE("a still car's pose is known to 5 mm, from a start that is off by 0.2 
     CHECK(distance(found.T_map_base.position(), truth.position()) < 0.005);
     CHECK(std::fabs(wrap_angle(found.T_map_base.yaw - truth.yaw)) < 0.003);
     CHECK(found.fit > 0.97);
-    CHECK(found.through == 0.0);
+    CHECK(found.against == 0.0);
     CHECK(std::sqrt(found.covariance(0, 0)) < 0.02);
     CHECK(found.covariance(2, 2) > 0.0);
   }
@@ -188,13 +188,16 @@ TEST_CASE("nothing is allocated once a scan has been seen, not even while the ma
   for (int k = 0; k < 400; ++k) scans.push_back(rig.scan(k < 20 ? truth : Pose2{6.5, 1.0, 2.0}, 0.025 * k));
   (void)localizer.add_scan(scans[0]);
   int lost = 0;
+  std::size_t allocated = 1;
   {
     const AllocationGuard guard;
     for (std::size_t k = 1; k < scans.size(); ++k) {
       localizer.add_odometry(odometry({}, 0.025 * static_cast<double>(k)));
       if (localizer.add_scan(scans[k]).lost()) ++lost;
     }
+    allocated = guard.count();
   }
+  CHECK(allocated == 0);
   CHECK(lost > 5);
   CHECK(lost < 300);
   CHECK(localizer.latest().status == LocalizerStatus::kTracking);
