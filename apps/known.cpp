@@ -12,12 +12,14 @@
 
 namespace pitwall::apps {
 
-Status print_list(const std::filesystem::path& data) {
+Status print_list(const std::filesystem::path& data, const tracks::TrackLibrary& library) {
   const auto names = scenarios::scenario_names(data);
   if (!names) return names.error();
   std::printf("scenarios: all, %s\n", join(*names).c_str());
   std::printf("suites:    %s, %s\n", join(scenarios::suite_names(data)).c_str(), std::string(scenarios::kF1tenthLaps).c_str());
-  std::printf("tracks:    %s\n", join(tracks::builtin_names(data / "tracks")).c_str());
+  std::printf("tracks:    %s\n", join(tracks::shipped_names(library)).c_str());
+  const std::vector<std::string> own = tracks::own_names(library);
+  if (!own.empty()) std::printf("your own:  %s\n", join(own).c_str());
   std::printf("cars:      %s\n", join(calibration::known_cars(data / "cars")).c_str());
   return {};
 }

@@ -5,11 +5,12 @@
 #include <filesystem>
 
 #include "core/result.hpp"
+#include "tracks/track.hpp"
 
 namespace pitwall::apps {
 
-/// Prints the tracks, cars and scenarios that ship.
-Status print_list(const std::filesystem::path& data);
+/// Prints the tracks, cars and scenarios that ship, and the user's own tracks.
+Status print_list(const std::filesystem::path& data, const tracks::TrackLibrary& library);
 
 /// Prints every key of a scenario and of the controllers with default, range and meaning.
 Status print_config();

@@ -8,6 +8,7 @@
 
 #include "apps/line_options.hpp"
 #include "apps/program.hpp"
+#include "apps/track_library.hpp"
 #include "apps/progress.hpp"
 #include "core/files.hpp"
 #include "core/hash.hpp"
@@ -97,7 +98,7 @@ Result<Start> start_of_lap(const Options& options, tracks::build::Room room) {
 Result<Start> start_of(const Options& options) {
   if (const Status good = check_sources(options); !good) return good.error();
   if (!options.track.empty()) {
-    const auto track = tracks::load_track(options.track, data_folder() / "tracks");
+    const auto track = tracks::load_track(options.track, apps::track_library());
     if (!track) return track.error();
     if (!track->centre) return Error{"track '" + options.track + "' has no centre line; use --map with --recorded-lap"};
     if (const Status fit = tracks::check_line(track->centre->path.points(), true); !fit)

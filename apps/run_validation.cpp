@@ -15,6 +15,7 @@
 #include "apps/known.hpp"
 #include "apps/program.hpp"
 #include "apps/progress.hpp"
+#include "apps/track_library.hpp"
 #include "controllers/make.hpp"
 #include "core/files.hpp"
 #include "core/log.hpp"
@@ -275,6 +276,7 @@ int run_published_laps(const Arguments& arguments) {
 struct Choices {
   std::string fidelity;
   std::string raceline;
+  std::string localization;
   std::optional<std::string> car;
 };
 
@@ -301,6 +303,8 @@ void add_options(CLI::App& app, Arguments& arguments, Choices& choices) {
   app.add_flag("--no-centering", options.no_centering, "gap_follow without corridor centring (for measurements)");
   app.add_option("--fidelity", choices.fidelity, "legacy, plant or car (default car)");
   app.add_option("--raceline", choices.raceline, "line to follow: shipped (default), optimized or centerline");
+  app.add_option("--localization", choices.localization,
+                 "where poses come from: truth, model (of a localiser's errors, default), or scan: the localiser, on the track's map");
   app.add_option("--car", choices.car, "car profile, or a car yaml (default: PITWALL_CAR, else f1tenth)");
   app.add_option("--steering-law", options.steering_law,
                  "law that steers the cars which follow a line: " + join(controllers::steering_laws()));
@@ -330,6 +334,11 @@ Status take(const Choices& choices, Arguments& arguments) {
     const auto chosen = apps::choose("--raceline", choices.raceline, scenarios::kLineChoices);
     if (!chosen) return chosen.error();
     options.raceline = static_cast<scenarios::LineChoice>(*chosen);
+  }
+  if (!choices.localization.empty()) {
+    const auto chosen = apps::choose("--localization", choices.localization, scenarios::kLocalizations);
+    if (!chosen) return chosen.error();
+    options.localization = static_cast<scenarios::Localization>(*chosen);
   }
   for (const auto& [flag, value] :
        {std::pair{"--junit", &arguments.junit}, {"--record", &arguments.record}, {"--resolved", &arguments.resolved}}) {
@@ -368,8 +377,9 @@ int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
 
     arguments.options.data = data_folder();
+    arguments.options.own_tracks = apps::own_tracks_folder();
     if (arguments.print_config || arguments.list) {
-      const Status printed = arguments.print_config ? apps::print_config() : apps::print_list(arguments.options.data);
+      const Status printed = arguments.print_config ? apps::print_config() : apps::print_list(arguments.options.data, arguments.options.library());
       return printed ? with_stdout(apps::kPassed) : apps::bad_input(printed.error());
     }
     const Status taken = take(choices, arguments);

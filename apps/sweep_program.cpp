@@ -7,6 +7,7 @@
 
 #include "apps/car_choice.hpp"
 #include "apps/program.hpp"
+#include "apps/track_library.hpp"
 #include "apps/progress.hpp"
 #include "apps/stopwatch.hpp"
 #include "core/files.hpp"
@@ -50,6 +51,7 @@ Status take(SweepOptions& options) {
   log::set_quiet(options.quiet);
   scenarios::ValidationOptions& v = options.validation;
   v.data = data_folder();
+  v.own_tracks = own_tracks_folder();
   v.interrupted = [] { return g_stop.load(); };
   v.car_given = options.car.has_value();
   v.car = chosen_car(options.car);

@@ -64,11 +64,11 @@ int run(const Options& options) {
   for (const tracks::build::TrackPlan& plan : plans) {
     const Result<tracks::build::GeneratedTrack> track = tracks::build::make_track(plan);
     if (!track) return apps::bad_input(track.error());
-    Status written = tracks::build::write_track(plan, *track, options.output);
-    if (!written) return apps::bad_input(written.error());
     const std::filesystem::path home = std::filesystem::path(options.output) / plan.name;
+    Status written = tracks::build::write_track(plan.name, track->map, track->centre, home);
+    if (!written) return apps::bad_input(written.error());
     if (options.plot) {
-      written = tracks::build::write_plot(*track, home / (plan.name + "_plot.png"));
+      written = tracks::build::write_plot(track->map, track->centre, home / (plan.name + "_plot.png"));
       if (!written) return apps::bad_input(written.error());
     }
     report.push_back(to_json(plan, *track));

@@ -25,7 +25,7 @@ const std::vector<tracks::Track>& bench_tracks() {
   static const std::vector<tracks::Track> loaded = [] {
     std::vector<tracks::Track> tracks;
     for (const std::string& argument : bench_track_arguments()) {
-      Result<tracks::Track> track = tracks::load_track(argument, PITWALL_TRACKS_DIR);
+      Result<tracks::Track> track = tracks::load_track(argument, {PITWALL_TRACKS_DIR});
       PITWALL_CHECK(track.ok(), track.error().message);
       tracks.push_back(std::move(track).value());
     }

@@ -5,7 +5,7 @@
 cmake_minimum_required(VERSION 3.22)
 
 set(PITWALL_FOLDERS
-    core plant tracks tracks/build ros_messages recording calibration sim controllers/qp controllers localization
+    core plant tracks tracks/build ros_messages recording calibration sim controllers/qp controllers localization localization/slam localization/localizer
     scenarios analysis apps tests bench)
 
 set(PITWALL_MAY_USE_core "")
@@ -19,8 +19,10 @@ set(PITWALL_MAY_USE_sim core plant tracks)
 set(PITWALL_MAY_USE_controllers/qp core)
 set(PITWALL_MAY_USE_controllers core tracks controllers/qp)
 set(PITWALL_MAY_USE_localization core tracks)
-set(PITWALL_MAY_USE_scenarios core calibration plant tracks ros_messages recording sim controllers localization)
-set(PITWALL_MAY_USE_analysis core calibration tracks ros_messages controllers localization recording scenarios)
+set(PITWALL_MAY_USE_localization/slam core tracks localization)
+set(PITWALL_MAY_USE_localization/localizer core tracks localization localization/slam)
+set(PITWALL_MAY_USE_scenarios core calibration plant tracks ros_messages recording sim controllers localization localization/slam localization/localizer)
+set(PITWALL_MAY_USE_analysis core calibration tracks ros_messages controllers localization localization/slam localization/localizer recording scenarios)
 set(PITWALL_MAY_USE_apps ${PITWALL_FOLDERS})
 set(PITWALL_MAY_USE_tests ${PITWALL_FOLDERS})
 set(PITWALL_MAY_USE_bench ${PITWALL_FOLDERS})
@@ -32,7 +34,7 @@ set(PITWALL_HOME_OF_yaml-cpp/ core recording)
 set(PITWALL_HOME_OF_box2d/ sim)
 set(PITWALL_HOME_OF_png.h tracks tracks/build report)
 set(PITWALL_HOME_OF_opencv2/ tracks/build report)
-set(PITWALL_HOME_OF_ceres/ calibration/fit localization tracks/build)
+set(PITWALL_HOME_OF_ceres/ calibration/fit localization/slam tracks/build)
 set(PITWALL_HOME_OF_nanoflann localization tracks)
 set(PITWALL_HOME_OF_nlohmann/ scenarios recording analysis report onboard)
 set(PITWALL_HOME_OF_CLI/ "")
@@ -43,7 +45,7 @@ set(PITWALL_HOME_OF_libdeflate.h recording)
 set(PITWALL_HOME_OF_hwy/ core sim tracks)
 
 # A run is a function of its resolved scenario: these folders may not ask the machine for anything.
-set(PITWALL_DETERMINISTIC core plant tracks ros_messages recording sim controllers/qp controllers localization scenarios)
+set(PITWALL_DETERMINISTIC core plant tracks ros_messages recording sim controllers/qp controllers localization localization/slam localization/localizer scenarios)
 set(PITWALL_BANNED_WORDS
     "std::chrono" "random_device" "(^|[^A-Za-z0-9_])s?rand\\(" "std::thread" "std::jthread" "std::async" "std::execution" "::Random\\("
     "normal_distribution" "uniform_(real|int)_distribution" "std::(mt19937|default_random_engine|minstd_rand|shuffle)" "getenv" "gettimeofday"

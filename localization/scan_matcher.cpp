@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "localization/nearest_bearing.hpp"
 
@@ -10,36 +11,8 @@ namespace pitwall::localization {
 
 namespace {
 
-// A yaw of 1 rad counts as much as a way of 1 m.
-constexpr double kRadian_m = 1.0;
-// Walls are not the same where their normals differ by more than 35 degrees.
-constexpr double kLeastCosine = 0.82;
-// What the noise of normals adds up to varies by a fifth from pair to pair.
-constexpr double kSignificant = 2.0;
 constexpr std::size_t kFewestPairs = 10;
 constexpr int kMostSweeps = 3;
-
-Vector3 scaled(const Vector3& v) { return {{v.v[0], v.v[1], v.v[2] / kRadian_m}}; }
-
-Matrix3 scaled(Matrix3 m) {
-  for (std::size_t k = 0; k < 2; ++k) {
-    m(2, k) /= kRadian_m;
-    m(k, 2) /= kRadian_m;
-  }
-  m(2, 2) /= kRadian_m * kRadian_m;
-  return m;
-}
-
-Vector3 column(const Matrix3& m, std::size_t k) { return {{m(0, k), m(1, k), m(2, k)}}; }
-
-double dot3(const Vector3& a, const Vector3& b) { return a.v[0] * b.v[0] + a.v[1] * b.v[1] + a.v[2] * b.v[2]; }
-
-// Adds k a a^T.
-void add_square(Matrix3& m, double k, const Vector3& a) {
-  for (std::size_t i = 0; i < 3; ++i) {
-    for (std::size_t j = 0; j < 3; ++j) m(i, j) += k * a.v[i] * a.v[j];
-  }
-}
 
 double median_of(std::vector<double>& values) {
   if (values.empty()) return 0.0;
@@ -97,12 +70,11 @@ void ScanMatcher::seed(const PointList& second, const PointList& first, const Po
   }
 }
 
-ScanMatcher::Evaluation ScanMatcher::evaluate(const Pose2& T, double cutoff_m) {
-  Evaluation sum;
+WallPairSums ScanMatcher::evaluate(const Pose2& T, double cutoff_m) {
+  WallPairSums sum;
   distances_.reserve(second_.beams());
   distances_.clear();
   const math::SinCos turn = math::sincos(T.yaw);
-  const double scale2 = parameters_.robust_scale_m * parameters_.robust_scale_m;
   const BearingSearch search(first_.centres(), first_.increment_rad());
   for (std::size_t i = 0; i < second_.centres().size(); ++i) {
     const Vec2 c = second_.centres().at[i];
@@ -111,46 +83,18 @@ ScanMatcher::Evaluation ScanMatcher::evaluate(const Pose2& T, double cutoff_m) {
     const NearestPoint found = search.nearest(q, nearest_[i], cutoff_m * cutoff_m);
     nearest_[i] = found.index;
     if (!found.any) continue;
-    const WallPiece& here = first_.pieces()[found.index];
     const WallPiece& piece = second_.pieces()[i];
     const Vec2 n{turn.cos * piece.normal.x - turn.sin * piece.normal.y, turn.sin * piece.normal.x + turn.cos * piece.normal.y};
-    const double cosine = dot(n, here.normal);
-    if (cosine < kLeastCosine) continue;
-    const Vec2 m = (1.0 / std::sqrt(2.0 + 2.0 * cosine)) * (n + here.normal);
-    const double residual = dot(m, q - first_.centres().at[found.index]);
-    const double weight = scale2 / (scale2 + residual * residual);
-    const Vector3 j{{m.x, m.y, cross(arm, m)}};
-    const Vec2 t = perpendicular(m);
-    const Vector3 aside{{t.x, t.y, cross(arm, t)}};
-    add_square(sum.information, weight, j);
-    add_square(sum.false_information, 0.25 * weight * (here.angle_variance + piece.angle_variance), aside);
-    for (std::size_t k = 0; k < 3; ++k) sum.gradient.v[k] += weight * residual * j.v[k];
-    sum.weight += weight;
-    sum.scatter_m2 += weight * 0.5 * (here.scatter_m2 + piece.scatter_m2);
-    sum.residual_m2 += weight * residual * residual * here.points * piece.points / (here.points + piece.points);
-    ++sum.pairs;
-    distances_.push_back(std::abs(residual));
+    const std::optional<double> residual =
+        sum.add(first_.pieces()[found.index], first_.centres().at[found.index], piece, q, arm, n, parameters_.robust_scale_m);
+    if (residual) distances_.push_back(std::abs(*residual));
   }
   return sum;
 }
 
-ScanMatcher::Directions ScanMatcher::directions_of(const Evaluation& evaluation, double noise_m2) const {
-  Directions d;
-  d.scaled = eigen_symmetric(scaled(evaluation.information));
-  const Matrix3 noise = scaled(evaluation.false_information);
-  for (std::size_t k = 0; k < 3; ++k) {
-    const Vector3 v = column(d.scaled.vectors, k);
-    const double of_noise = dot3(v, noise * v);
-    d.left[k] = d.scaled.values[k] - of_noise;
-    d.sigma_m[k] = d.left[k] > 0.0 ? std::min(kUnobserved, std::sqrt(2.0 * noise_m2 / d.left[k])) : kUnobserved;
-    d.observable[k] = d.left[k] > kSignificant * of_noise && d.sigma_m[k] <= parameters_.max_sigma_m;
-  }
-  return d;
-}
-
 // Along a direction that is not observable it stands still.
-Vector3 ScanMatcher::step_of(const Evaluation& evaluation, const Directions& directions) {
-  const Vector3 gradient = scaled(evaluation.gradient);
+Vector3 ScanMatcher::step_of(const WallPairSums& sums, const WallDirections& directions) {
+  const Vector3 gradient = in_metres(sums.gradient);
   Vector3 step;
   for (std::size_t k = 0; k < 3; ++k) {
     if (!directions.observable[k]) continue;
@@ -166,9 +110,9 @@ void ScanMatcher::search_lines(ScanMatch& result) {
   double cutoff = parameters_.pair_distance_m;
   result.settled = false;
   for (std::int64_t round = 0; round < parameters_.max_rounds && !result.settled; ++round) {
-    const Evaluation sum = evaluate(T, cutoff);
+    const WallPairSums sum = evaluate(T, cutoff);
     if (sum.pairs < kFewestPairs) return;
-    const Vector3 step = step_of(sum, directions_of(sum, sum.scatter_m2 / sum.weight));
+    const Vector3 step = step_of(sum, directions_of(sum, sum.scatter_m2 / sum.weight, parameters_.max_sigma_m));
     T = {T.x + step.v[0], T.y + step.v[1], wrap_angle(T.yaw + step.v[2])};
     ++result.rounds;
     result.settled = std::abs(step.v[2]) < parameters_.settled_m && norm({step.v[0], step.v[1]}) < parameters_.settled_m;
@@ -217,7 +161,7 @@ void ScanMatcher::search_points(ScanMatch& result) {
 
 // What the walls say about the result, whichever way it was found.
 void ScanMatcher::conclude(const Pose2& guess, ScanMatch& result) {
-  const Evaluation sum = evaluate(result.T_first_second, parameters_.pair_distance_least_m);
+  const WallPairSums sum = evaluate(result.T_first_second, parameters_.pair_distance_least_m);
   const bool by_lines = parameters_.metric == MatchMetric::kLine;
   if (by_lines) {
     result.pairs = sum.pairs;
@@ -231,7 +175,7 @@ void ScanMatcher::conclude(const Pose2& guess, ScanMatch& result) {
   }
   result.status = MatchStatus::kMatched;
   const double noise_m2 = std::max(sum.scatter_m2, sum.residual_m2) / sum.weight;
-  const Directions d = directions_of(sum, noise_m2);
+  const WallDirections d = directions_of(sum, noise_m2, parameters_.max_sigma_m);
   result.covariance = {};
   result.unobservable = 0;
   // What one more step would change is an error too: nothing where the search has settled on lines.

@@ -30,6 +30,7 @@
 #include "localization/scan_points.hpp"
 #include "localization/small_matrix.hpp"
 #include "localization/twist.hpp"
+#include "localization/wall_pairs.hpp"
 
 namespace pitwall::localization {
 
@@ -58,9 +59,6 @@ enum class MatchStatus : std::uint8_t {
   kTooFewPoints,  ///< one of the scans has fewer than least_points; T_first_second is the guess
   kTooFewPairs,   ///< so few of them meet that nothing can be said; T_first_second is the guess
 };
-
-/// Standard deviation, in m and rad, that stands for "not measured".
-inline constexpr double kUnobserved = 1.0;
 
 struct ScanMatch {
   MatchStatus status = MatchStatus::kTooFewPoints;
@@ -99,26 +97,8 @@ class ScanMatcher {
   [[nodiscard]] const ScanMatcherParameters& parameters() const { return parameters_; }
 
  private:
-  // Sums over the pairs of one round.
-  struct Evaluation {
-    Matrix3 information;  // sum of w J^T J
-    Matrix3 false_information;
-    Vector3 gradient;
-    double weight = 0.0;
-    double scatter_m2 = 0.0;   // weighted sums
-    double residual_m2 = 0.0;  // scaled to single beams
-    std::size_t pairs = 0;
-  };
-  // What the information matrix says about the directions.
-  struct Directions {
-    Eigen3 scaled;                 // of A, with yaw in m
-    std::array<double, 3> left{};  // of the eigenvalues when the false information is taken off
-    std::array<double, 3> sigma_m{};
-    std::array<bool, 3> observable{};
-  };
-  [[nodiscard]] Directions directions_of(const Evaluation& evaluation, double noise_m2) const;
-  [[nodiscard]] Evaluation evaluate(const Pose2& T, double cutoff_m);
-  [[nodiscard]] static Vector3 step_of(const Evaluation& evaluation, const Directions& directions);
+  [[nodiscard]] WallPairSums evaluate(const Pose2& T, double cutoff_m);
+  [[nodiscard]] static Vector3 step_of(const WallPairSums& sums, const WallDirections& directions);
   void search_lines(ScanMatch& result);
   void search_points(ScanMatch& result);
   void read(const LaserScan& first, const LaserScan& second, const Twist& velocity_first, const Twist& velocity_second);

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "core/check.hpp"
+#include "core/files.hpp"
 #include "recording/byte_source.hpp"
 
 namespace pitwall::recording {
@@ -121,6 +122,31 @@ Result<Decoded> decompress_file(const std::filesystem::path& from, const std::fi
       full = piece.pos == output.size();
     }
   }
+}
+
+Result<std::string> read_text(const std::filesystem::path& file) {
+  constexpr std::size_t kMost = std::size_t{1} << 30;
+  Result<std::string> bytes = read_file(file);
+  if (!bytes || !bytes->starts_with("\x1f\x8b")) return bytes;
+  const std::unique_ptr<libdeflate_decompressor, decltype(&libdeflate_free_decompressor)> decoder(libdeflate_alloc_decompressor(),
+                                                                                                   &libdeflate_free_decompressor);
+  std::string text;
+  // Several gzip files one after the other are one.
+  for (std::size_t at = 0; at < bytes->size();) {
+    std::string piece(std::max<std::size_t>(4096, 8 * (bytes->size() - at)), '\0');
+    std::size_t taken = 0;
+    std::size_t made = 0;
+    libdeflate_result verdict = LIBDEFLATE_INSUFFICIENT_SPACE;
+    while (verdict == LIBDEFLATE_INSUFFICIENT_SPACE && piece.size() <= kMost) {
+      verdict = libdeflate_gzip_decompress_ex(decoder.get(), bytes->data() + at, bytes->size() - at, piece.data(), piece.size(), &taken, &made);
+      if (verdict == LIBDEFLATE_INSUFFICIENT_SPACE) piece.resize(2 * piece.size());
+    }
+    if (verdict == LIBDEFLATE_INSUFFICIENT_SPACE || text.size() + made > kMost) return Error{file.string() + ": more than 1 GiB of text"};
+    if (verdict != LIBDEFLATE_SUCCESS) return Error{file.string() + ": damaged gzip data"};
+    text.append(piece, 0, made);
+    at += taken;
+  }
+  return text;
 }
 
 }  // namespace pitwall::recording

@@ -33,6 +33,9 @@ Decoded decompress(std::string_view compression, Bytes bytes, std::size_t most, 
 /// One zstd frame of the bytes, with its content size.
 void compress_zstd(Bytes bytes, int level, Buffer& out);
 
+/// A file as text, taken out of its gzip form if it is in one. Errors: no such file, a damaged one, more than 1 GiB of text.
+Result<std::string> read_text(const std::filesystem::path& file);
+
 /// Decodes a whole .zstd file into a new file beside; what decodes before a damage is kept. Errors are of the files.
 Result<Decoded> decompress_file(const std::filesystem::path& from, const std::filesystem::path& to);
 

@@ -143,10 +143,10 @@ Result<std::vector<ResolvedRun>> gap_multi_runs(ValidationOptions options, const
   std::vector<ResolvedRun> all;
   std::vector<std::string> names;
   for (const std::string& track : options.tracks) {
-    for (std::string& name : tracks::expand_group(track, options.data / "tracks")) names.push_back(std::move(name));
+    for (std::string& name : tracks::expand_group(track, options.library())) names.push_back(std::move(name));
   }
   for (const std::string& name : names) {
-    const Result<tracks::Track> track = tracks::load_track(name, options.data / "tracks");
+    const Result<tracks::Track> track = tracks::load_track(name, options.library());
     if (!track) return track.error();
     if (!track->centre) return Error{"track '" + name + "' has no centre line"};
     const double length_m = track->centre->path.length_m();

@@ -75,6 +75,7 @@ Status refuse_overrides(const ValidationOptions& options, const std::string& fil
   if (options.timeout_s) given.emplace_back("--timeout");
   if (options.fidelity) given.emplace_back("--fidelity");
   if (options.raceline) given.emplace_back("--raceline");
+  if (options.localization) given.emplace_back("--localization");
   if (options.no_centering) given.emplace_back("--no-centering");
   if (options.car_given) given.emplace_back("--car");
   if (!options.assignments.empty()) given.emplace_back("--set");
@@ -92,9 +93,10 @@ Status refuse_contradictions(const ValidationOptions& options) {
     std::string_view flag;
     std::string_view key;
   };
-  const std::array<Flag, 7> flags{{{options.timeout_s.has_value(), "--timeout", "timeout_s"},
+  const std::array<Flag, 8> flags{{{options.timeout_s.has_value(), "--timeout", "timeout_s"},
                                    {options.fidelity.has_value(), "--fidelity", "fidelity"},
                                    {options.raceline.has_value(), "--raceline", "raceline"},
+                                   {options.localization.has_value(), "--localization", "localization"},
                                    {options.seed.has_value(), "--seed", "world.seed"},
                                    {options.car_given, "--car", "car"},
                                    {!options.tracks.empty(), "--tracks", "track"},
@@ -123,12 +125,11 @@ Status refuse_decided(const ValidationOptions& options, const std::vector<NamedS
 }
 
 Result<std::vector<std::string>> chosen_tracks(const ValidationOptions& options) {
-  const std::filesystem::path builtin = options.data / "tracks";
   std::vector<std::string> arguments = options.tracks;
   if (arguments.empty()) arguments.emplace_back("circuits");
   std::vector<std::string> names;
   for (const std::string& argument : arguments) {
-    for (std::string& name : tracks::expand_group(argument, builtin)) {
+    for (std::string& name : tracks::expand_group(argument, options.library())) {
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
     }
   }
@@ -136,9 +137,9 @@ Result<std::vector<std::string>> chosen_tracks(const ValidationOptions& options)
   return names;
 }
 
-Result<LoadedTrack*> cached_track(TrackCache& cache, const std::string& argument, const std::filesystem::path& builtin) {
+Result<LoadedTrack*> cached_track(TrackCache& cache, const std::string& argument, const tracks::TrackLibrary& library) {
   if (const auto found = cache.find(argument); found != cache.end()) return &found->second;
-  Result<tracks::Track> loaded = tracks::load_track(argument, builtin);
+  Result<tracks::Track> loaded = tracks::load_track(argument, library);
   if (!loaded) return loaded.error();
   if (!loaded->centre) {
     return Error{"track '" + argument + "': has a map (" + loaded->map_file.string() +
@@ -182,10 +183,10 @@ std::string portable_car(const std::string& car) {
 }
 
 /// A track argument that still means the same from another folder.
-std::string portable(const std::string& argument, const std::filesystem::path& builtin) {
-  const std::vector<std::string> names = tracks::builtin_names(builtin);
-  if (std::find(names.begin(), names.end(), argument) != names.end()) return argument;
-  return std::filesystem::absolute(argument).lexically_normal().string();
+std::string portable(const std::string& argument, const tracks::TrackLibrary& library) {
+  const auto is_among = [&](const std::vector<std::string>& names) { return std::find(names.begin(), names.end(), argument) != names.end(); };
+  if (is_among(tracks::shipped_names(library))) return argument;
+  return std::filesystem::absolute(is_among(tracks::own_names(library)) ? library.own / argument : std::filesystem::path(argument)).lexically_normal().string();
 }
 
 /// Refuses a line that cannot be followed; warns once of one that passes a wall nearer than half the car.
@@ -267,13 +268,14 @@ struct Garage {
         if (options.timeout_s) scenario.timeout_s = *options.timeout_s;
         if (options.fidelity) scenario.fidelity = *options.fidelity;
         if (options.raceline) scenario.raceline = *options.raceline;
+        if (options.localization) scenario.localization = *options.localization;
         if (scenario.car.empty()) scenario.car = options.car.empty() ? std::string(kDefaultCar) : options.car;
-        const auto track = cached_track(tracks, track_name, options.data / "tracks");
+        const auto track = cached_track(tracks, track_name, options.library());
         if (!track) return track.error();
         const auto profile = car(scenario.car);
         if (!profile) return profile.error();
         scenario.car = portable_car(scenario.car);
-        scenario.track = portable(track_name, options.data / "tracks");
+        scenario.track = portable(track_name, options.library());
         Result<ResolvedRun> run = close(std::move(scenario), **track, *profile);
         if (!run) return run.error();
         runs.push_back(*std::move(run));

@@ -20,6 +20,7 @@ namespace pitwall::scenarios {
 /// What the command line of run_validation can say. An empty optional leaves the suite's own value.
 struct ValidationOptions {
   std::filesystem::path data;       ///< holds tracks, cars and suites
+  std::filesystem::path own_tracks; ///< the user's own, found by name too; empty: none
   std::string suite_text;           ///< a suite in memory, in place of a file
   std::string scenario = "all";     ///< all, a suite, a scenario of any suite, or a suite file (such as a resolved scenario)
   std::vector<std::string> tracks;  ///< empty: the group `circuits`
@@ -30,12 +31,15 @@ struct ValidationOptions {
   bool no_centering = false;
   std::optional<plant::Fidelity> fidelity;
   std::optional<LineChoice> raceline;
+  std::optional<Localization> localization;
   std::string car;                          ///< empty: f1tenth
   bool car_given = false;                   ///< on the command line, so that a scenario with a car of its own must refuse it
   std::vector<std::string> assignments;     ///< --set key=value
   std::string steering_law;                 ///< empty: the scenarios' own
   std::vector<std::string> law_parameters;  ///< --law-param key=value
   std::function<bool()> interrupted;        ///< asked before each run is resolved; may be empty
+
+  [[nodiscard]] tracks::TrackLibrary library() const { return {data / "tracks", own_tracks}; }
 };
 
 /// Seeds fit into the 53 bits of a JSON number.

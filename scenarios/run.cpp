@@ -8,6 +8,7 @@
 #include "controllers/make.hpp"
 #include "core/hash.hpp"
 #include "core/text.hpp"
+#include "localization/localizer/localizer.hpp"
 #include "plant/steady_turn.hpp"
 #include "scenarios/car_watch.hpp"
 #include "scenarios/fault_judge.hpp"
@@ -67,8 +68,10 @@ sim::LapLine lap_line(const ResolvedRun& run, const Pose2& start) {
 /// Errors only in profile car; what a scenario sets by hand holds in every profile.
 Result<sim::SensorSettings> sensors_of(const ResolvedRun& run, const CarSpec& car) {
   const bool errors = run.scenario.fidelity == plant::Fidelity::kCar && car.sensing_errors;
+  sim::SensorChoice choice = run.scenario.sensors;
+  if (run.scenario.localization == Localization::kTruth) choice.pose = sim::SensorProfile::kOff;
   sim::SensorSettings sensors =
-      sim::SensorSettings::of(run.parameters, errors ? run.scenario.sensors : sim::SensorChoice::all(sim::SensorProfile::kOff));
+      sim::SensorSettings::of(run.parameters, errors ? choice : sim::SensorChoice::all(sim::SensorProfile::kOff));
   if (!car.sensing_errors) return sensors;
   const Status status = load_fields(run.scenario.sensor_settings, run.scenario.id + ".sensor_settings", sensors);
   if (!status) return status.error();
@@ -274,6 +277,8 @@ Result<sim::World> assemble(const ResolvedRun& run, const AroundController& arou
   Result<std::vector<std::unique_ptr<Controller>>> controllers = make_controllers(run);
   if (!controllers) return controllers.error();
   if (around_car_0) controllers->front() = around_car_0(std::move(controllers->front()));
+  std::shared_ptr<const localization::LocalizerMap> known_map;
+  if (run.scenario.localization == Localization::kScan) known_map = localization::LocalizerMap::make(*run.track->map, run.track->rays);
   std::vector<sim::CarSetup> setups;
   for (const CarSpec& car : run.cars) {
     sim::CarSetup setup;
@@ -284,6 +289,8 @@ Result<sim::World> assemble(const ResolvedRun& run, const AroundController& arou
     if (!sensors) return sensors.error();
     setup.sensors = *sensors;
     setup.controller = std::move((*controllers)[setups.size()]);
+    if (known_map && car.sensing_errors)
+      setup.localiser = std::make_unique<localization::Localizer>(known_map, run.parameters.lidar_mount());
     const auto changes = load_changes(car);
     if (!changes) return changes.error();
     setup.changes = *changes;

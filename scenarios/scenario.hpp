@@ -23,6 +23,10 @@ namespace pitwall::scenarios {
 enum class LineChoice { kShipped, kOptimized, kCenterline };
 inline constexpr std::array<std::string_view, 3> kLineChoices{"shipped", "optimized", "centerline"};
 
+/// Where the poses of cars with sensing errors come from.
+enum class Localization { kTruth, kModel, kScan };
+inline constexpr std::array<std::string_view, 3> kLocalizations{"truth", "model", "scan"};
+
 /// On which tracks of the list a scenario of a suite runs.
 enum class OnTracks { kEvery, kFirst };
 inline constexpr std::array<std::string_view, 2> kOnTracks{"every", "first"};
@@ -67,6 +71,7 @@ struct Scenario {
   std::string track_hash;
   LineChoice raceline = LineChoice::kShipped;
   plant::Fidelity fidelity = plant::Fidelity::kCar;
+  Localization localization = Localization::kModel;
   std::string car;                    ///< profile; empty: open
   Node car_parameters = Node::map();  ///< over the profile's; all of them once resolved
   double timeout_s = 240.0;

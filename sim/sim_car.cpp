@@ -68,10 +68,11 @@ SimCar::SimCar(CarSetup setup, plant::Plant plant, const Place& place, const Wor
       plant_(std::move(plant)),
       lidar_(place.rays, setup_.sensors.lidar, setup_.parameters.lidar_mount(), static_cast<std::uint64_t>(settings.seed), setup_.name),
       odometry_(setup_.sensors.odometry, setup_.parameters, static_cast<std::uint64_t>(settings.seed), setup_.name),
-      pose_(setup_.sensors.pose, static_cast<std::uint64_t>(settings.seed), setup_.name),
+      pose_(setup_.localiser ? PoseSettings{} : setup_.sensors.pose, static_cast<std::uint64_t>(settings.seed), setup_.name),
       imu_(setup_.sensors.imu, static_cast<std::uint64_t>(settings.seed), setup_.name),
       command_timeout_(from_seconds(settings.command_timeout_s)),
-      surface_friction_(surface_friction) {
+      surface_friction_(surface_friction),
+      step_(from_seconds(settings.step_s)) {
   // A scan arrives after its last beam, which the step that it leaves in measures.
   const std::int64_t step = from_seconds(settings.step_s).ns;
   const std::int64_t sweep = (setup_.sensors.lidar.sweep_time().ns + step - 1) / step * step;
@@ -90,7 +91,8 @@ void SimCar::reset() {
   pose_.reset();
   scans_.reset(from_seconds(sensors.lidar.period_s), from_seconds(sensors.lidar.latency_s), lidar_.blank());
   odometries_.reset(from_seconds(sensors.odometry.period_s), from_seconds(sensors.odometry.latency_s), {});
-  poses_.reset(from_seconds(sensors.pose.period_s), from_seconds(sensors.pose.latency_s), {});
+  poses_.reset(from_seconds(sensors.pose.period_s), setup_.localiser ? Duration{} : from_seconds(sensors.pose.latency_s), {});
+  way_.fill(setup_.start.position());
   joys_.reset(from_seconds(sensors.joy.period_s), from_seconds(sensors.joy.latency_s), blank_joy(sensors.joy));
   imus_.reset(from_seconds(sensors.imu.period_s), from_seconds(sensors.imu.latency_s), {});
   imu_.reset();
@@ -103,6 +105,7 @@ void SimCar::reset() {
   next_tick_ = {};
   scan_arrived_ = false;
   next_change_ = 0;
+  if (setup_.localiser) setup_.localiser->reset(setup_.start);
   if (setup_.controller) {
     setup_.controller->reset(observation({}));
     period_ = setup_.controller->trigger().period;
@@ -136,7 +139,7 @@ void SimCar::look(Time now, std::span<const SeenCar> all, std::size_t self) {
     odometry_.measure(odometries_.sample(now), speed, static_cast<double>(state_.command.steering_angle_rad), message);
     if (!effects_.odometry_lost) odometries_.push(now) = message;
   }
-  if (sensors.pose.enabled && poses_.due(now)) {
+  if (sensors.pose.enabled && !setup_.localiser && poses_.due(now)) {
     PoseEstimate message;
     message.stamp = now;
     pose_.measure(poses_.sample(now), state_.T_map_base, message, effects_.pose);
@@ -172,7 +175,7 @@ Time SimCar::last_good(FaultKind kind, Time start) const {
     case FaultKind::kPoseFrozen:
     case FaultKind::kPoseStale:
     case FaultKind::kPoseLoss:
-      return last_arrival_before(poses_, start);
+      return setup_.localiser ? last_arrival_before(scans_, start) : last_arrival_before(poses_, start);
     case FaultKind::kScanLoss:
       return last_arrival_before(scans_, start);
     case FaultKind::kOdometryLoss:
@@ -208,10 +211,13 @@ bool SimCar::deliver_due(Channel<Message>& channel, Time now, Hash& trace) {
 
 void SimCar::deliver(Time now, Hash& trace) {
   deliver_due(joys_, now, trace);
-  deliver_due(odometries_, now, trace);
+  if (deliver_due(odometries_, now, trace) && setup_.localiser) setup_.localiser->add(*odometries_.source().message);
   deliver_due(poses_, now, trace);
   deliver_due(imus_, now, trace);
-  if (deliver_due(scans_, now, trace)) scan_arrived_ = true;
+  if (deliver_due(scans_, now, trace)) {
+    scan_arrived_ = true;
+    if (setup_.localiser) localise(now, trace);
+  }
 }
 
 void SimCar::decide(Time now, Hash& trace) {
@@ -322,6 +328,7 @@ void SimCar::count(Time now, Hash& trace) {
     state_.lap = laps_->state();
   }
   const CarState& s = state_;
+  way_[static_cast<std::size_t>(now.ns / step_.ns) % way_.size()] = s.T_map_base.position();
   for (const double value : {s.T_map_base.x, s.T_map_base.y, s.T_map_base.yaw, s.velocity_mps.x, s.velocity_mps.y, s.yaw_rate_radps,
                              s.steering_rad, s.lap.progress_m}) {
     trace.add(value);
@@ -329,6 +336,27 @@ void SimCar::count(Time now, Hash& trace) {
   trace.add(std::int64_t{s.lap.laps});
   trace.add(std::uint64_t{s.touching} | (std::uint64_t{s.off_map} << 1) | (std::uint64_t{s.stopped} << 2) |
             (std::uint64_t{static_cast<std::uint8_t>(s.failure)} << 8));
+}
+
+// The localiser's pose of the scan that has just arrived, on its way.
+void SimCar::localise(Time now, Hash& trace) {
+  const std::optional<PoseEstimate> found = setup_.localiser->add(*scans_.source().message);
+  if (!found) return;
+  state_.max_pose_error_m = std::max(state_.max_pose_error_m, distance(found->position, true_place(found->stamp)));
+  PoseEstimate message;
+  message.stamp = found->stamp;
+  pose_.measure(scans_.source().sequence, found->pose(), message, effects_.pose);
+  if (effects_.pose_lost) return;
+  poses_.push(now) = message;
+  deliver_due(poses_, now, trace);
+}
+
+// Where the car was lately.
+Vec2 SimCar::true_place(Time t) const {
+  const auto at = [&](std::int64_t step) { return way_[static_cast<std::size_t>(step) % way_.size()]; };
+  const std::int64_t before = t.ns / step_.ns;
+  const double part = static_cast<double>(t.ns % step_.ns) / static_cast<double>(step_.ns);
+  return at(before) + part * (at(before + 1) - at(before));
 }
 
 Observation SimCar::observation(Time now) const {

@@ -3,6 +3,7 @@
 // Internal to sim; world.hpp is the interface.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 
@@ -86,6 +87,8 @@ class SimCar {
   void drive(Time now, double steering_rad, double speed_mps);
   [[nodiscard]] bool waiting() const { return heard_ && !state_.command_timed_out && command_timeout_.ns > 0 && !state_.stopped; }
   [[nodiscard]] ImuTruth imu_truth() const;
+  void localise(Time now, Hash& trace);
+  [[nodiscard]] Vec2 true_place(Time t) const;
 
   CarSetup setup_;
   BodyRectangle chassis_;
@@ -115,6 +118,8 @@ class SimCar {
   FaultEffects effects_;
   double surface_friction_;
   Vec2 acceleration_map_mps2_;  // of base_link over the last step
+  Duration step_;
+  std::array<Vec2, 64> way_{};  // of base_link in the last steps
   RunObserver* observer_ = nullptr;
   std::size_t index_ = 0;
 };

@@ -25,6 +25,7 @@
 #include "core/car.hpp"
 #include "core/controller.hpp"
 #include "core/fields.hpp"
+#include "core/localiser.hpp"
 #include "core/result.hpp"
 #include "core/run_observer.hpp"
 #include "plant/plant.hpp"
@@ -77,6 +78,7 @@ struct CarSetup {
   plant::Options plant;
   SensorSettings sensors;
   std::unique_ptr<Controller> controller;  ///< null: no commands, the car rolls as it started
+  std::unique_ptr<Localiser> localiser;    ///< where given, its poses arrive with the scans that they come from, instead of the sensor's
   std::vector<ParameterChange> changes;    ///< in order of time; the controller must take them all
   Pose2 start;                             ///< T_map_base
   double start_speed_mps = 0.0;

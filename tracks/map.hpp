@@ -72,8 +72,11 @@ struct LoadedMap {
   std::vector<std::string> warnings;
 };
 
+/// What grey 205, which map tools write for unknown cells, means where the thresholds of a trinary map make it free.
+enum class UnknownGrey : std::uint8_t { kAsTheYamlSays, kUnknown };
+
 /// Loads a map yaml and the image it names (relative to the yaml). Unknown keys of other tools are tolerated.
-Result<LoadedMap> load_map(const std::filesystem::path& yaml_file);
+Result<LoadedMap> load_map(const std::filesystem::path& yaml_file, UnknownGrey grey = UnknownGrey::kAsTheYamlSays);
 
 /// Writes `yaml_file` and, beside it, the picture `<stem>.pgm`, such that load_map gives the same map back to the bit:
 /// trinary (0, 205, 254) where the map holds only free, occupied and unknown, raw otherwise.

@@ -44,28 +44,33 @@ std::int8_t raw_value(std::uint32_t light, std::uint32_t full) {
   return value <= 100 ? static_cast<std::int8_t>(value) : OccupancyMap::kUnknown;
 }
 
-std::int8_t cell_value(const MapYaml& yaml, const Image& image, std::size_t pixel) {
+bool is_unknown_grey(const Image& image, std::size_t pixel) {
+  return std::uint64_t{image.light[pixel]} * 255 == std::uint64_t{image.full} * kUnknownGrey;
+}
+
+std::int8_t cell_value(const MapYaml& yaml, const Image& image, std::size_t pixel, UnknownGrey grey) {
   if (yaml.mode == MapMode::kRaw) return raw_value(image.light[pixel], image.full);
   if (!image.is_opaque(pixel)) return OccupancyMap::kUnknown;
+  if (grey == UnknownGrey::kUnknown && yaml.mode == MapMode::kTrinary && is_unknown_grey(image, pixel)) return OccupancyMap::kUnknown;
   const double occupied = occupancy(yaml, image.light[pixel], image.full);
   return yaml.mode == MapMode::kTrinary ? trinary_value(yaml, occupied) : scale_value(yaml, occupied);
 }
 
 /// Tools write 205 for "unknown"; where the thresholds make it free, cars and rays go through what was never seen.
-std::optional<std::string> unknown_grey_warning(const MapYaml& yaml, const Image& image, const std::string& file) {
+std::optional<std::string> unknown_grey_warning(const MapYaml& yaml, const Image& image, const std::string& file, UnknownGrey grey) {
   if (yaml.mode != MapMode::kTrinary || occupancy(yaml, kUnknownGrey, 255) >= yaml.free_thresh) return std::nullopt;
   std::size_t count = 0;
   for (std::size_t i = 0; i < image.light.size(); ++i) {
-    if (std::uint64_t{image.light[i]} * 255 == std::uint64_t{image.full} * kUnknownGrey && image.is_opaque(i)) ++count;
+    if (is_unknown_grey(image, i) && image.is_opaque(i)) ++count;
   }
   if (count == 0) return std::nullopt;
   return file + ": free_thresh = " + format_exact(yaml.free_thresh) + " makes grey 205, which map tools write for unknown, free (" +
-         std::to_string(count) + " cells); 0.196 keeps it unknown";
+         std::to_string(count) + " cells); " + (grey == UnknownGrey::kUnknown ? "taken as unknown" : "0.196 keeps it unknown");
 }
 
 }  // namespace
 
-Result<LoadedMap> load_map(const std::filesystem::path& yaml_file) {
+Result<LoadedMap> load_map(const std::filesystem::path& yaml_file, UnknownGrey grey) {
   const Result<Node> root = load_yaml(yaml_file);
   if (!root) return root.error();
   const Result<MapYaml> yaml = read_map_yaml(*root, yaml_file.string());
@@ -79,12 +84,12 @@ Result<LoadedMap> load_map(const std::filesystem::path& yaml_file) {
   for (std::size_t row = 0; row < height; ++row) {
     // Row 0 of a picture is its top, row 0 of a map its bottom.
     std::int8_t* to = &values[(height - 1 - row) * width];
-    for (std::size_t column = 0; column < width; ++column) to[column] = cell_value(*yaml, *image, row * width + column);
+    for (std::size_t column = 0; column < width; ++column) to[column] = cell_value(*yaml, *image, row * width + column, grey);
   }
   Result<OccupancyMap> map = OccupancyMap::make(image->width, image->height, yaml->resolution_m, yaml->origin, std::move(values));
   if (!map) return Error{yaml_file.string() + ": " + map.error().message};
   LoadedMap loaded{*std::move(map), {}};
-  if (auto warning = unknown_grey_warning(*yaml, *image, yaml_file.string())) loaded.warnings.push_back(*std::move(warning));
+  if (auto warning = unknown_grey_warning(*yaml, *image, yaml_file.string(), grey)) loaded.warnings.push_back(*std::move(warning));
   return loaded;
 }
 

@@ -112,7 +112,7 @@ TEST_CASE("the shipped lines of Silverstone and IMS pass nearer to the wall than
   const auto tracks = test_data("maps/racetracks");
   if (!tracks) return;
   for (const char* name : {"Silverstone", "IMS"}) {
-    const auto track = load_track((*tracks / name).string(), "");
+    const auto track = load_track((*tracks / name).string(), {});
     REQUIRE(track.ok());
     const auto warning = clearance_warning(*track, *track->race, "racing line", 0.155);
     REQUIRE(warning.has_value());
@@ -120,7 +120,7 @@ TEST_CASE("the shipped lines of Silverstone and IMS pass nearer to the wall than
     CHECK_FALSE(clearance_warning(*track, *track->centre, "centre line", 0.155).has_value());
   }
   for (const char* name : {"Spielberg", "BrandsHatch"}) {
-    const auto track = load_track((*tracks / name).string(), "");
+    const auto track = load_track((*tracks / name).string(), {});
     REQUIRE(track.ok());
     CHECK_FALSE(clearance_warning(*track, *track->race, "racing line", 0.155).has_value());
   }
@@ -131,7 +131,7 @@ TEST_CASE("the evans stems and the ForzaETH folder load with both lines and noth
   if (!maps) return;
   for (const char* name : {"evans/aut", "evans/esp", "evans/gbr", "evans/mco", "forzaeth/JFR_racingv5", "forzaeth/JFR_racingv5/"}) {
     CAPTURE(name);
-    const auto track = load_track((*maps / name).string(), "");
+    const auto track = load_track((*maps / name).string(), {});
     REQUIRE_MESSAGE(track.ok(), (track.ok() ? "" : track.error().message));
     CHECK(track->centre.has_value());
     CHECK(track->race.has_value());

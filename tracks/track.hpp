@@ -67,13 +67,21 @@ LineClearance smallest_clearance(const OccupancyMap& map, const DistanceField& d
 /// "racing line of X: 0.13 m from the wall at s = 12.3 m (x, y): nearer than half the car (0.155 m)"; nothing where it is wide enough.
 std::optional<std::string> clearance_warning(const Track& track, const Line& line, const std::string& line_name, double half_width_m);
 
-/// Loads what a --tracks argument names: a built-in name, a map yaml, a folder NAME with NAME_map.yaml or NAME.yaml, or a stem
-/// (`evans/aut` = aut.yaml + aut_centerline.csv + aut_raceline.csv). `builtin` is the folder of the tracks that ship.
-Result<Track> load_track(const std::string& argument, const std::filesystem::path& builtin);
+/// Where tracks are found by name.
+struct TrackLibrary {
+  std::filesystem::path shipped;  ///< a folder for each track, and index.yaml with their groups
+  std::filesystem::path own{};    ///< a folder for each track that the user imported; empty: none
+};
+
+/// Loads what a --tracks argument names: a track that ships or one of the user's own by its name, a map yaml, a folder NAME with
+/// NAME_map.yaml or NAME.yaml, or a stem (`evans/aut` = aut.yaml + aut_centerline.csv + aut_raceline.csv).
+Result<Track> load_track(const std::string& argument, const TrackLibrary& library);
 
 /// The names a --tracks argument stands for: the members of a group (`circuits`, `indoor`), or itself.
-std::vector<std::string> expand_group(const std::string& argument, const std::filesystem::path& builtin);
+std::vector<std::string> expand_group(const std::string& argument, const TrackLibrary& library);
 /// Names of the tracks that ship, and of the groups.
-std::vector<std::string> builtin_names(const std::filesystem::path& builtin);
+std::vector<std::string> shipped_names(const TrackLibrary& library);
+/// Names of the user's own tracks.
+std::vector<std::string> own_names(const TrackLibrary& library);
 
 }  // namespace pitwall::tracks

@@ -126,7 +126,7 @@ Result<TrackFiles> files_of_folder(const fs::path& folder) {
                (inside.empty() ? "" : "; tracks in it: " + join(inside))};
 }
 
-Error unknown_track(const std::string& argument, const fs::path& builtin) {
+Error unknown_track(const std::string& argument, const TrackLibrary& library) {
   const fs::path folder = fs::path(argument).parent_path();
   constexpr std::string_view kForms =
       " (or a map yaml, a folder NAME with NAME_map.yaml or NAME.yaml, or a stem NAME of NAME.yaml and NAME_centerline.csv)";
@@ -136,19 +136,22 @@ Error unknown_track(const std::string& argument, const fs::path& builtin) {
     if (!beside.empty()) return Error{unknown_name("track", argument, beside) + std::string(kForms)};
     if (!is_folder(folder)) return Error{"track '" + argument + "': there is no folder " + folder.string()};
   }
-  return Error{unknown_name("track", argument, builtin_names(builtin)) + std::string(kForms)};
+  std::vector<std::string> known = shipped_names(library);
+  for (std::string& name : own_names(library)) known.push_back(std::move(name));
+  return Error{unknown_name("track", argument, known) + std::string(kForms)};
 }
 
-Result<TrackFiles> find_files(const std::string& argument, const fs::path& builtin) {
+Result<TrackFiles> find_files(const std::string& argument, const TrackLibrary& library) {
   if (argument.empty()) return Error{"track '': an empty name"};
   const fs::path path(argument);
-  const Result<std::vector<Group>> groups = read_groups(builtin);
+  const Result<std::vector<Group>> groups = read_groups(library.shipped);
   if (!groups) return groups.error();
   if (argument.find('/') == std::string::npos && argument != "." && argument != "..") {
     for (const Group& group : *groups) {
       if (group.name == argument) return Error{"track '" + argument + "' is a group; one of it is needed: " + join(group.members)};
     }
-    if (is_folder(builtin / argument)) return files_of_folder(builtin / argument);
+    if (is_folder(library.shipped / argument)) return files_of_folder(library.shipped / argument);
+    if (!library.own.empty() && is_folder(library.own / argument)) return files_of_folder(library.own / argument);
   }
   if (is_file(path)) {
     if (path.extension() == ".yaml" || path.extension() == ".yml") return files_of_yaml(path);
@@ -159,7 +162,7 @@ Result<TrackFiles> find_files(const std::string& argument, const fs::path& built
     const fs::path yaml(argument + suffix);
     if (is_file(yaml)) return with_lines(path.parent_path(), path.filename().string(), yaml);
   }
-  return unknown_track(argument, builtin);
+  return unknown_track(argument, library);
 }
 
 /// The first place where a line is in a wall or beyond the map.
@@ -224,28 +227,32 @@ Result<Track> load_files(const TrackFiles& files) {
 
 }  // namespace
 
-Result<Track> load_track(const std::string& argument, const std::filesystem::path& builtin) {
-  const Result<TrackFiles> files = find_files(argument, builtin);
+Result<Track> load_track(const std::string& argument, const TrackLibrary& library) {
+  const Result<TrackFiles> files = find_files(argument, library);
   if (!files) return files.error();
   return load_files(*files);
 }
 
-std::vector<std::string> expand_group(const std::string& argument, const std::filesystem::path& builtin) {
-  for (Group& group : groups_or_none(builtin)) {
+std::vector<std::string> expand_group(const std::string& argument, const TrackLibrary& library) {
+  for (Group& group : groups_or_none(library.shipped)) {
     if (group.name == argument) return std::move(group.members);
   }
   return {argument};
 }
 
-std::vector<std::string> builtin_names(const std::filesystem::path& builtin) {
+std::vector<std::string> shipped_names(const TrackLibrary& library) {
   std::vector<std::string> names;
   std::vector<std::string> group_names;
-  for (Group& group : groups_or_none(builtin)) {
+  for (Group& group : groups_or_none(library.shipped)) {
     group_names.push_back(group.name);
     names.insert(names.end(), group.members.begin(), group.members.end());
   }
   names.insert(names.end(), group_names.begin(), group_names.end());
   return names;
+}
+
+std::vector<std::string> own_names(const TrackLibrary& library) {
+  return library.own.empty() ? std::vector<std::string>{} : tracks_in(library.own);
 }
 
 }  // namespace pitwall::tracks

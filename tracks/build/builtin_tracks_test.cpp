@@ -28,11 +28,11 @@ int generate(const std::string& arguments) {
 }
 
 TEST_CASE("at least three circuits of 300 to 450 m ship, 2.2 m wide, with a hairpin, a long straight and both directions of turn") {
-  const std::vector<std::string> circuits = expand_group("circuits", shipped());
+  const std::vector<std::string> circuits = expand_group("circuits", {shipped()});
   CHECK(circuits.size() >= 3);
   for (const std::string& name : circuits) {
     CAPTURE(name);
-    const auto track = load_track(name, shipped());
+    const auto track = load_track(name, {shipped()});
     REQUIRE_MESSAGE(track.ok(), (track.ok() ? "" : track.error().message));
     CHECK(track->name == name);
     CHECK(track->warnings.empty());
@@ -73,21 +73,21 @@ TEST_CASE("the shipped circuits keep their plans' radius and wall, and start wit
     REQUIRE(report.ok());
     CHECK(report->min_radius_m > 1.7);
     CHECK(report->longest_straight_m > 50.0);
-    const auto track = load_track(name, shipped());
+    const auto track = load_track(name, {shipped()});
     REQUIRE(track.ok());
     for (double s = 0.0; s < 20.0; s += 0.5) CHECK(std::abs(track->centre->path.curvature_at(s)) < 0.02);
   }
 }
 
 TEST_CASE("the indoor layouts ship under their names with their laps") {
-  CHECK(expand_group("indoor", shipped()) == std::vector<std::string>{"indoor_oval", "indoor_tight", "indoor_wide", "asb_10000"});
+  CHECK(expand_group("indoor", {shipped()}) == std::vector<std::string>{"indoor_oval", "indoor_tight", "indoor_wide", "asb_10000"});
   struct Known {
     const char* name;
     double lap;
   };
   for (const Known& known :
        {Known{"indoor_oval", 29.7}, Known{"indoor_tight", 26.5}, Known{"indoor_wide", 41.7}, Known{"asb_10000", 49.9}}) {
-    const auto track = load_track(known.name, shipped());
+    const auto track = load_track(known.name, {shipped()});
     REQUIRE(track.ok());
     CHECK(std::abs(track->centre->path.length_m() - known.lap) < 0.06);
     CHECK(track->warnings.empty());
@@ -106,7 +106,7 @@ TEST_CASE("track_generate draws the shipped bytes again") {
     CHECK(*drawn == *ships);
   }
   CHECK(std::filesystem::exists(folder.path() / "indoor_oval" / "indoor_oval_plot.png"));
-  CHECK(builtin_names(folder.path()) == std::vector<std::string>{"indoor_oval", "indoor"});
+  CHECK(shipped_names({folder.path()}) == std::vector<std::string>{"indoor_oval", "indoor"});
 }
 
 TEST_CASE("track_generate exits 0 when it has done its work, 2 on wrong flags and bad plans") {
@@ -137,9 +137,9 @@ TEST_CASE("the optimised line of a circuit is what the script that made it makes
 }
 
 TEST_CASE("optimised lines are planned at least 2 % faster than the lines that ship, keep their margin and fit the rack") {
-  for (const std::string& name : expand_group("circuits", shipped())) {
+  for (const std::string& name : expand_group("circuits", {shipped()})) {
     CAPTURE(name);
-    const auto track = load_track(name, shipped());
+    const auto track = load_track(name, {shipped()});
     REQUIRE(track.ok());
     REQUIRE(track->optimized.has_value());
     CHECK(track->warnings.empty());
@@ -163,7 +163,7 @@ TEST_CASE("on the benchmark's maps our lines are planned at least 2 % under the 
     const auto maps = test_data("maps/evans");
     if (!maps) return;
     CAPTURE(row.name);
-    const auto track = load_track((*maps / row.name).string(), shipped());
+    const auto track = load_track((*maps / row.name).string(), {shipped()});
     REQUIRE(track.ok());
     RacelineSettings settings;
     settings.objective = Objective::kTime;

@@ -203,4 +203,17 @@ std::vector<Vec2> moved(const Stations& line, const std::vector<double>& offset_
   return points;
 }
 
+std::vector<Vec2> smoothed(const std::vector<Vec2>& points, bool closed, std::int64_t half) {
+  const auto n = static_cast<std::int64_t>(points.size());
+  std::vector<Vec2> result;
+  for (std::int64_t i = 0; i < n; ++i) {
+    // At the ends of an open line the window shrinks, so that they stay where they are.
+    const std::int64_t reach = closed ? half : std::min({half, i, n - 1 - i});
+    Vec2 sum;
+    for (std::int64_t k = i - reach; k <= i + reach; ++k) sum = sum + points[static_cast<std::size_t>(((k % n) + n) % n)];
+    result.push_back((1.0 / static_cast<double>(2 * reach + 1)) * sum);
+  }
+  return result;
+}
+
 }  // namespace pitwall::tracks::build

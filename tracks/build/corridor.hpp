@@ -2,6 +2,7 @@
 // The room that a line has: how far each of its points may move along its normal so that the chassis stays clear of walls.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -67,5 +68,8 @@ Bounds bounds_of(const Room& room, const Stations& line, const CorridorSettings&
 
 /// Stations moved along their normals.
 std::vector<Vec2> moved(const Stations& line, const std::vector<double>& offset_m);
+
+/// Moving average of points over 2 half + 1 of them; at the ends of an open line over fewer.
+std::vector<Vec2> smoothed(const std::vector<Vec2>& points, bool closed, std::int64_t half);
 
 }  // namespace pitwall::tracks::build

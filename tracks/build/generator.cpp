@@ -153,18 +153,17 @@ Result<GeneratedTrack> make_track(const TrackPlan& plan) {
   return GeneratedTrack{std::move(line), *std::move(map), *report};
 }
 
-Status write_track(const TrackPlan& plan, const GeneratedTrack& track, const std::filesystem::path& folder) {
-  const std::filesystem::path home = folder / plan.name;
+Status write_track(const std::string& name, const OccupancyMap& map, const CentreLine& centre, const std::filesystem::path& folder) {
   std::string csv = "# x_m, y_m, w_tr_right_m, w_tr_left_m\n";
-  for (std::size_t i = 0; i < track.centre.points.size(); ++i) {
-    const std::string half = format_exact(track.centre.half_width_m[i]);
-    for (const std::string& piece : {format_exact(track.centre.points[i].x), format_exact(track.centre.points[i].y), half})
+  for (std::size_t i = 0; i < centre.points.size(); ++i) {
+    const std::string half = format_exact(centre.half_width_m[i]);
+    for (const std::string& piece : {format_exact(centre.points[i].x), format_exact(centre.points[i].y), half})
       csv.append(piece).append(", ");
     csv.append(half).append("\n");
   }
-  Status written = write_file(home / (plan.name + "_centerline.csv"), csv);
+  Status written = write_file(folder / (name + "_centerline.csv"), csv);
   if (!written) return written;
-  return save_map(track.map, home / (plan.name + "_map.yaml"));
+  return save_map(map, folder / (name + "_map.yaml"));
 }
 
 }  // namespace pitwall::tracks::build

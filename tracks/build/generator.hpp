@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "core/geometry.hpp"
@@ -47,7 +48,7 @@ Result<OccupancyMap> rasterise(const TrackPlan& plan, const CentreLine& line);
 /// centre_line, check_shape, rasterise.
 Result<GeneratedTrack> make_track(const TrackPlan& plan);
 
-/// Writes NAME_map.pgm, NAME_map.yaml and NAME_centerline.csv into `folder`/NAME.
-Status write_track(const TrackPlan& plan, const GeneratedTrack& track, const std::filesystem::path& folder);
+/// Writes NAME_map.pgm, NAME_map.yaml and NAME_centerline.csv into `folder`.
+Status write_track(const std::string& name, const OccupancyMap& map, const CentreLine& centre, const std::filesystem::path& folder);
 
 }  // namespace pitwall::tracks::build

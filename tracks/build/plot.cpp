@@ -16,6 +16,7 @@ namespace {
 
 using Colour = std::array<png_byte, 3>;
 constexpr Colour kWall{60, 64, 72};
+constexpr Colour kClosed{200, 190, 150};
 constexpr Colour kTrack{240, 240, 236};
 constexpr Colour kCentre{40, 90, 200};
 constexpr Colour kStart{210, 40, 40};
@@ -23,9 +24,9 @@ constexpr Colour kWay{20, 150, 60};
 
 class Canvas {
  public:
-  explicit Canvas(const OccupancyMap& map) : map_(map), pixels_(map.blocked_cells().size() * 3) {
+  Canvas(const OccupancyMap& map, const OccupancyMap* before) : map_(map), pixels_(map.blocked_cells().size() * 3) {
     for (int j = 0; j < map.height(); ++j) {
-      for (int i = 0; i < map.width(); ++i) put(i, j, map.blocked(i, j) ? kWall : kTrack);
+      for (int i = 0; i < map.width(); ++i) put(i, j, !map.blocked(i, j) ? kTrack : was_free(before, i, j) ? kClosed : kWall);
     }
   }
   void segment(Vec2 from_map, Vec2 to_map, const Colour& colour, int thick) {
@@ -43,6 +44,13 @@ class Canvas {
   [[nodiscard]] const std::vector<png_byte>& pixels() const { return pixels_; }
 
  private:
+  [[nodiscard]] bool was_free(const OccupancyMap* before, int i, int j) const {
+    if (before == nullptr) return false;
+    const Vec2 cell = before->to_grid(map_.to_map({i + 0.5, j + 0.5}));
+    const int column = static_cast<int>(std::floor(cell.x));
+    const int row = static_cast<int>(std::floor(cell.y));
+    return before->inside(column, row) && !before->blocked(column, row);
+  }
   void put(int i, int j, const Colour& colour) {
     if (!map_.inside(i, j)) return;
     const auto row = static_cast<std::size_t>(map_.height() - 1 - j);
@@ -54,9 +62,9 @@ class Canvas {
 
 }  // namespace
 
-Status write_plot(const GeneratedTrack& track, const std::filesystem::path& file) {
-  Canvas canvas(track.map);
-  const std::vector<Vec2>& points = track.centre.points;
+Status write_plot(const OccupancyMap& map, const CentreLine& centre, const std::filesystem::path& file, const OccupancyMap* before) {
+  Canvas canvas(map, before);
+  const std::vector<Vec2>& points = centre.points;
   for (std::size_t i = 0; i < points.size(); ++i) canvas.segment(points[i], points[(i + 1) % points.size()], kCentre, 1);
   double way = 0.0;
   for (std::size_t i = 0; i + 1 < points.size() && way < 2.0; ++i) {
@@ -64,13 +72,13 @@ Status write_plot(const GeneratedTrack& track, const std::filesystem::path& file
     way += distance(points[i], points[i + 1]);
   }
   const Vec2 along = points[1] - points[0];
-  const Vec2 across = (track.centre.half_width_m[0] / norm(along)) * perpendicular(along);
+  const Vec2 across = (centre.half_width_m[0] / norm(along)) * perpendicular(along);
   canvas.segment(points[0] - across, points[0] + across, kStart, 2);
 
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
-  image.width = static_cast<png_uint_32>(track.map.width());
-  image.height = static_cast<png_uint_32>(track.map.height());
+  image.width = static_cast<png_uint_32>(map.width());
+  image.height = static_cast<png_uint_32>(map.height());
   image.format = PNG_FORMAT_RGB;
   png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
   std::string bytes(size, '\0');

@@ -11,6 +11,8 @@ namespace pitwall::tracks::build {
 
 /// Writes a PNG of one pixel per cell: walls dark, track light, centre line blue, the start line red with the first two
 /// metres of the way green.
-Status write_plot(const GeneratedTrack& track, const std::filesystem::path& file);
+/// What is free in `before`, where it is given, and wall in the map, is shown apart.
+Status write_plot(const OccupancyMap& map, const CentreLine& centre, const std::filesystem::path& file,
+                  const OccupancyMap* before = nullptr);
 
 }  // namespace pitwall::tracks::build

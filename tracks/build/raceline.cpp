@@ -23,20 +23,6 @@ constexpr double kTimeTolerance = 1e-4;  // of the lap: a gain below it ends the
 
 std::string metres(double value) { return format_number(value, 3) + " m"; }
 
-/// Moving average of points over 2 half + 1 of them.
-std::vector<Vec2> smoothed(const std::vector<Vec2>& points, bool closed, std::int64_t half) {
-  const auto n = static_cast<std::int64_t>(points.size());
-  std::vector<Vec2> result;
-  for (std::int64_t i = 0; i < n; ++i) {
-    // At the ends of an open line the window shrinks, so that they stay where they are.
-    const std::int64_t reach = closed ? half : std::min({half, i, n - 1 - i});
-    Vec2 sum;
-    for (std::int64_t k = i - reach; k <= i + reach; ++k) sum = sum + points[static_cast<std::size_t>(((k % n) + n) % n)];
-    result.push_back((1.0 / static_cast<double>(2 * reach + 1)) * sum);
-  }
-  return result;
-}
-
 /// Fills the values that are not known with those between their known neighbours.
 void fill_gaps(std::vector<double>& value, const std::vector<bool>& known, bool closed) {
   const std::size_t n = value.size();
