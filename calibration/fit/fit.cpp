@@ -16,6 +16,7 @@ constexpr int kFirstLook = 6;           // iterations from each start
 constexpr double kLeastNoise = 0.2;     // of the first guess
 constexpr double kMedianToSigma = 1.4826;
 constexpr double kAtBound = 1e-3;       // spreads
+constexpr double kInsignificant = 1.92;  // of half a sum of squares: 95 % of one degree of freedom
 constexpr double kStartSpread = 0.7;    // of the starts, in spreads of the prior
 constexpr double kStartDelay_s = 0.25;  // delays are begun with up to this
 
@@ -196,14 +197,42 @@ class Fitter {
     }
   }
 
+  /// Whether the drives are as content with the parameter at its prior. A limit that nothing reaches is found where it begins to act,
+  /// with a slope on one side: the curvature there says nothing.
+  [[nodiscard]] bool prior_does_as_well(std::size_t i, double cost) {
+    std::vector<double> values = values_;
+    values[i] = parameters_[i].prior;
+    Objective on(problem_, parameters_, values, {}, sigma_, 1, options_.jobs);
+    std::vector<double> f(on.rows());
+    if (!on.evaluate(nullptr, f.data(), nullptr)) return false;
+    result_.simulations += on.simulations();
+    return half_square(f) - cost < kInsignificant;
+  }
+
+  static double half_square(const std::vector<double>& f) {
+    double sum = 0.0;
+    for (const double each : f) sum += 0.5 * each * each;
+    return sum;
+  }
+
+  [[nodiscard]] double data_cost() {
+    Objective on(problem_, parameters_, values_, {}, sigma_, 1, options_.jobs);
+    std::vector<double> f(on.rows());
+    return on.evaluate(nullptr, f.data(), nullptr) ? half_square(f) : INFINITY;
+  }
+
   /// What is not identified goes back to its prior; the rest is fitted again beside it.
   bool settle() {
     verdict_.assign(parameters_.size(), Verdict::kFixed);
+    const double cost = data_cost();
     joint_ = values_;
     std::vector<std::size_t> kept;
     for (const std::size_t i : free_) {
       const bool bound = std::find(at_bound_.begin(), at_bound_.end(), i) != at_bound_.end();
-      verdict_[i] = bound ? Verdict::kAtBound : half_width_[i] <= parameters_[i].allowed ? Verdict::kIdentified : Verdict::kUnidentified;
+      const bool known = half_width_[i] <= parameters_[i].allowed;
+      const bool outside = known && std::abs(parameters_[i].to_unit(values_[i])) * parameters_[i].spread > half_width_[i];
+      verdict_[i] = bound ? Verdict::kAtBound : known ? Verdict::kIdentified : Verdict::kUnidentified;
+      if (!bound && outside && prior_does_as_well(i, cost)) verdict_[i] = Verdict::kUnidentified;
       if (verdict_[i] == Verdict::kUnidentified) {
         values_[i] = parameters_[i].prior;
       } else if (!bound) {

@@ -31,6 +31,7 @@ void compare_way(const Drive& drive, const Subject& subject, const Played& playe
   const Track& track = *drive.track;
   const std::size_t from = nearest(track.t_s, begin_s);
   const std::size_t to = nearest(track.t_s, begin_s + kAhead_s);
+  if (!std::isfinite(track.x_m[from]) || !std::isfinite(track.x_m[to])) return;
   if (std::abs(track.t_s[from] - begin_s) > kNearest_s || std::abs(track.t_s[to] - begin_s - kAhead_s) > kNearest_s) return;
   const Moved a = played.at(track.t_s[from]);
   const Moved b = played.at(track.t_s[to]);

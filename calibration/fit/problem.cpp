@@ -84,14 +84,14 @@ class Cutter {
 
   void add_channels() {
     first_channel_ = problem_.channels.size();
-    for (const Series& series : drive_.series) problem_.channels.push_back({index_, series.quantity, series.source, series.sigma});
+    for (const Series& series : drive_.series) problem_.channels.push_back({index_, series.quantity, series.source, series.sigma, series.span_s});
     track_channel_ = problem_.channels.size();
     if (!drive_.track) return;
     const Track& track = *drive_.track;
     const double way = 1.4 * track.sigma_m;
-    problem_.channels.push_back({index_, Quantity::kAhead, track.source, way});
-    problem_.channels.push_back({index_, Quantity::kAcross, track.source, way});
-    problem_.channels.push_back({index_, Quantity::kTurn, track.source, 1.4 * track.sigma_rad});
+    problem_.channels.push_back({index_, Quantity::kAhead, track.source, way, 0.0});
+    problem_.channels.push_back({index_, Quantity::kAcross, track.source, way, 0.0});
+    problem_.channels.push_back({index_, Quantity::kTurn, track.source, 1.4 * track.sigma_rad, 0.0});
   }
 
   [[nodiscard]] bool usable(double begin_s, double end_s) const {
@@ -121,7 +121,8 @@ class Cutter {
     piece.held_out = problem_.pieces.size() % kEveryThird == kEveryThird - 1;
     for (std::size_t s = 0; s < drive_.series.size(); ++s) {
       const Series& series = drive_.series[s];
-      for (std::size_t k = first_at(series.t_s, begin_s); k < series.t_s.size() && series.t_s[k] < end_s; ++k) {
+      const double half = 0.5 * series.span_s;
+      for (std::size_t k = first_at(series.t_s, begin_s + half); k < series.t_s.size() && series.t_s[k] < end_s - half; ++k) {
         if (std::isfinite(series.value[k])) piece.rows.push_back({first_channel_ + s, series.t_s[k], series.t_s[k], series.value[k], 0});
       }
     }
@@ -137,6 +138,10 @@ class Cutter {
     const double most = problem_.options.increment_s;
     std::size_t from = first_at(track.t_s, begin_s);
     for (std::size_t to = from; to < track.t_s.size() && track.t_s[to] < end_s; ++to) {
+      if (!std::isfinite(track.x_m[to])) {
+        from = to + 1;
+        continue;
+      }
       while (track.t_s[to] - track.t_s[from] > most + 1e-6) ++from;
       if (track.t_s[to] - track.t_s[from] < 0.6 * most) continue;
       const Vec2 way = rotate(-track.yaw_rad[from], Vec2{track.x_m[to] - track.x_m[from], track.y_m[to] - track.y_m[from]});
@@ -163,7 +168,7 @@ Pose2 increment(const Moved& from, const Moved& to, const Subject& subject) {
   return {seen.x, seen.y, to.yaw_rad - from.yaw_rad};
 }
 
-double simulated(Quantity quantity, const Moved& at, const Subject& subject) {
+double simulated_at(Quantity quantity, const Moved& at, const Subject& subject) {
   switch (quantity) {
     case Quantity::kWheelSpeed:
       return at.wheel_mps;
@@ -176,6 +181,15 @@ double simulated(Quantity quantity, const Moved& at, const Subject& subject) {
   return quantity == Quantity::kLateral ? seen.y : seen.x;
 }
 
+/// The mean over the span of a measurement, by Simpson's rule.
+double simulated(Quantity quantity, const Played& played, double t_s, double span_s, const Subject& subject) {
+  const double middle = simulated_at(quantity, played.at(t_s), subject);
+  if (span_s == 0.0) return middle;
+  const double before = simulated_at(quantity, played.at(t_s - 0.5 * span_s), subject);
+  const double after = simulated_at(quantity, played.at(t_s + 0.5 * span_s), subject);
+  return (before + 4.0 * middle + after) / 6.0;
+}
+
 }  // namespace
 
 std::size_t Problem::rows(bool held_out) const {
@@ -186,7 +200,9 @@ std::size_t Problem::rows(bool held_out) const {
 
 double measured_speed(const Drive& drive, double t_s, double odometry_scale) {
   if (const Series* series = drive.find(Quantity::kSpeed)) return smoothed(*series, t_s);
-  if (const Series* series = drive.find(Quantity::kWheelSpeed)) return odometry_scale * smoothed(*series, t_s);
+  if (const Series* series = drive.find(Quantity::kWheelSpeed)) {
+    return (std::isfinite(drive.odometry_scale) ? drive.odometry_scale : odometry_scale) * smoothed(*series, t_s);
+  }
   return NAN;
 }
 
@@ -234,7 +250,7 @@ Status residuals_of(const Problem& problem, const Piece& piece, const Subject& s
         into[i] = wrap_angle(moved.yaw - row.measured);
         break;
       default:
-        into[i] = simulated(quantity, at, subject) - row.measured;
+        into[i] = simulated(quantity, scratch, row.at_s, problem.channels[row.channel].span_s, subject) - row.measured;
     }
   }
   return {};

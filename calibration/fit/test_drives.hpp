@@ -45,10 +45,10 @@ inline Drive record(const Subject& subject, const Script& script, const RecordOp
   plant.reset({}, 0.0);
   Drive drive;
   drive.name = "simulated";
-  Series speed{Quantity::kSpeed, "scan matching", options.noise_mps, {}, {}};
-  Series across{Quantity::kLateral, "scan matching", options.noise_mps, {}, {}};
-  Series turn{Quantity::kYawRate, "scan matching", options.noise_radps, {}, {}};
-  Series wheel{Quantity::kWheelSpeed, "odometry", options.noise_mps, {}, {}};
+  Series speed{Quantity::kSpeed, "scan matching", options.noise_mps, {}, {}, 0.0};
+  Series across{Quantity::kLateral, "scan matching", options.noise_mps, {}, {}, 0.0};
+  Series turn{Quantity::kYawRate, "scan matching", options.noise_radps, {}, {}, 0.0};
+  Series wheel{Quantity::kWheelSpeed, "odometry", options.noise_mps, {}, {}, 0.0};
   Track track{"pose", 0.005, 0.005, {}, {}, {}, {}};
   const Rng noise(options.seed, "noise");
   Time now;
