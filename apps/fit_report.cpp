@@ -106,6 +106,18 @@ Table table_of_predictions(const fit::FitResult& result) {
   return table;
 }
 
+Table table_of_lags(const fit::FitResult& result) {
+  Table table{"steering_lag",
+              "Steering lag",
+              "delay and time constant together, of the yaw rate behind the commanded curvature: measured, and as the two cars have it",
+              {{"run", "run"}, {"measured_s", "measured [s]"}, {"low_s", "95 % from"}, {"high_s", "to"}, {"before_s", "before"}, {"after_s", "after"}},
+              {}};
+  for (const fit::SteeringLag& lag : result.lags) {
+    table.rows.push_back({text(lag.drive), number(lag.measured_s), number(lag.low_s), number(lag.high_s), number(lag.before_s), number(lag.after_s)});
+  }
+  return table;
+}
+
 Table table_of_fragment(const std::vector<calibration::Entry>& fragment) {
   Table table{"profile",
               "For the car profile",
@@ -231,7 +243,7 @@ Document document_of(const FitReport& report) {
                  {"unidentified", "not identified, at their priors", text(names_with(result, Verdict::kUnidentified))},
                  {"at_bound", "at a bound", text(names_with(result, Verdict::kAtBound))}};
   found.tables = {table_of_parameters(result), table_of_correlation(result)};
-  Section good{"errors", "How well it predicts", {}, {}, {table_of_predictions(result), table_of_errors(result)}, {}};
+  Section good{"errors", "How well it predicts", {}, {}, {table_of_predictions(result), table_of_errors(result), table_of_lags(result)}, {}};
   Section use{"use", "What to do with it", {}, {}, {table_of_fragment(report.fragment)}, {}};
   if (!report.laps.empty()) use.tables.push_back(table_of_laps(report.laps));
   document.sections = {std::move(data), std::move(found), std::move(good), std::move(use)};

@@ -82,7 +82,11 @@ Result<fit::RunInput> read_drive(const fs::path& path, const FitRunOptions& opti
   const Result<recording::ImportReport> imported = recording::import_run(import);
   if (!imported) return imported.error();
   Result<fit::RunInput> input = read_recording(folder.path(), options);
-  if (!input) return input.error();
+  if (!input) {
+    std::string message = input.error().message;
+    if (const auto at = message.find(folder.path()); at != std::string::npos) message.replace(at, folder.path().size(), path.string());
+    return Error{message};
+  }
   input->drive.name = path.stem().string();
   for (const std::string& trap : imported->traps) input->notes.push_back("imported: " + trap);
   return input;

@@ -328,6 +328,8 @@ int run(int argc, char** argv) {
   app.add_option("--surface", a.surface, "Name of the floor, for the profile");
   app.add_option("--out", a.out, "Folder for the report and the residual plots");
   app.add_option("--write", a.write, "Car profile to put the values in (a new file: only them)");
+  app.add_flag("--keep", a.fit.keep_unidentified,
+               "Leave what is not identified where the runs put it, ESTIMATED in the profile, not at its prior");
   app.add_flag("--force", a.force, "With --write: over values set by hand too");
   app.add_flag("--validate", a.validate, "Drive laps in the simulator with the old and the new car");
   app.add_option("--tracks", a.tracks, "Tracks of --validate")->capture_default_str();

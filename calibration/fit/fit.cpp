@@ -101,7 +101,10 @@ class Fitter {
     std::vector<double> found = values_;
     for (int number = 0; number < std::max(1, options_.starts); ++number) {
       Objective on = objective(free_, thin);
-      const Minimised out = minimise(on, start_at(static_cast<std::size_t>(number), on), kFirstLook, [this] { return go_on(); });
+      const std::vector<double> start = start_at(static_cast<std::size_t>(number), on);
+      std::vector<double> left;
+      if (!on.raw_residuals(start.data(), left)) continue;  // a car that the plant refuses
+      const Minimised out = minimise(on, start, kFirstLook, [this] { return go_on(); });
       note(on, out);
       if (out.interrupted) return false;
       if (out.usable && out.cost < best) {
@@ -234,12 +237,12 @@ class Fitter {
       verdict_[i] = bound ? Verdict::kAtBound : known ? Verdict::kIdentified : Verdict::kUnidentified;
       if (!bound && outside && prior_does_as_well(i, cost)) verdict_[i] = Verdict::kUnidentified;
       if (verdict_[i] == Verdict::kUnidentified) {
-        values_[i] = parameters_[i].prior;
+        if (!options_.keep_unidentified) values_[i] = parameters_[i].prior;
       } else if (!bound) {
         kept.push_back(i);
       }
     }
-    if (kept.size() + at_bound_.size() == free_.size()) return true;
+    if (options_.keep_unidentified || kept.size() + at_bound_.size() == free_.size()) return true;
     return told(0.8) && solve(kept, options_.iterations) && told(0.95);
   }
 
@@ -261,6 +264,7 @@ class Fitter {
     result_.channels = problem_.channels;
     for (std::size_t c = 0; c < sigma_.size(); ++c) result_.channels[c].sigma = sigma_[c];
     result_.errors = channel_errors(problem_, result_.before, result_.after);
+    result_.lags = steering_lags(problem_, result_.before, result_.after);
     result_.predicted_before = predict_one_second(problem_, result_.before, true, options_.jobs);
     result_.predicted_after = predict_one_second(problem_, result_.after, true, options_.jobs);
   }

@@ -106,6 +106,9 @@ std::vector<Entry> fragment_of(const FitResult& result, const FragmentSource& so
     if (p.name == "cornering_stiffness" || p.name == "understeer_gradient") continue;
     const std::string begin = beginning(source) + format_number(f.value, kDigits) + ", ";
     if (f.verdict == Verdict::kIdentified) found.push_back(entry(p.name, f.value, Provenance::kMeasured, begin + interval(f)));
+    if (f.verdict == Verdict::kUnidentified && f.value != p.prior) {
+      found.push_back(entry(p.name, f.value, Provenance::kEstimated, begin + "best fit, not identified: " + interval(f)));
+    }
     if (f.verdict == Verdict::kAtBound && f.value != p.prior) {
       found.push_back(entry(p.name, f.value, Provenance::kEstimated, begin + "at the bound of the fit, which the runs do not limit"));
     }

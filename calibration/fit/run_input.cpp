@@ -19,7 +19,7 @@ constexpr double kSeenShare = 0.5;  // of scan pairs that must tell the motion
 constexpr double kLongestGap_s = 0.3;
 constexpr double kWindow_s = 1.0;  // over which poses and wheels are compared
 constexpr double kLeastWay_m = 0.5;
-constexpr double kLostJump_m = 1.0;  // a localiser that jumps so far lost itself
+constexpr double kJump_m = 0.25;  // between two poses, beyond what the wheels went: the localiser corrected itself
 
 using localization::MotionSeries;
 using recording::RunData;
@@ -152,7 +152,7 @@ class Reader {
     std::size_t jumps = 0;
     for (const std::size_t i : order) {
       const Vec2 p{run_.pose.x_m[i], run_.pose.y_m[i]};
-      const bool lost = !track.t_s.empty() && distance(p, {track.x_m.back(), track.y_m.back()}) > kLostJump_m;
+      const bool lost = !track.t_s.empty() && distance(p, {track.x_m.back(), track.y_m.back()}) > kJump_m + wheel_way(track.t_s.back(), run_.pose.t_s[i]);
       if (lost) {
         ++jumps;
         track.t_s.push_back(0.5 * (track.t_s.back() + run_.pose.t_s[i]));
@@ -166,8 +166,18 @@ class Reader {
       track.yaw_rad.push_back(run_.pose.yaw_rad[i]);
     }
     note("increments: poses on " + topic_name("pose") + ", " + std::to_string(order.size()) +
-         (jumps > 0 ? "; broken at " + std::to_string(jumps) + " jumps of more than 1 m" : ""));
+         (jumps > 0 ? "; broken at " + std::to_string(jumps) + " jumps of more than 0.25 m" : ""));
     input_.drive.track = std::move(track);
+  }
+
+  /// How far the wheels went, at most.
+  [[nodiscard]] double wheel_way(double from_s, double to_s) const {
+    const recording::OdometrySeries& o = run_.odometry;
+    const auto k = static_cast<std::size_t>(std::lower_bound(o.t_s.begin(), o.t_s.end(), from_s) - o.t_s.begin());
+    if (o.size() == 0) return 0.0;
+    double fastest = std::abs(o.speed_mps[std::min(k, o.size() - 1)]);
+    for (std::size_t i = k; i < o.size() && o.t_s[i] <= to_s; ++i) fastest = std::max(fastest, std::abs(o.speed_mps[i]));
+    return fastest * (to_s - from_s);
   }
 
   [[nodiscard]] std::string topic_name(std::string_view role) const {
