@@ -89,14 +89,12 @@ Table table_of_errors(const fit::FitResult& result) {
   return table;
 }
 
-Table table_of_predictions(const fit::FitResult& result) {
+Table table_of_predictions(const fit::Prediction& a, const fit::Prediction& b) {
   Table table{"prediction",
               "One second ahead",
               "from the measured state, on what was held out; root mean square",
               {{"quantity", "quantity"}, {"unit", "unit"}, {"before", "before"}, {"after", "after"}, {"less", "less by [%]"}, {"samples", "samples"}},
               {}};
-  const fit::Prediction& a = result.predicted_before;
-  const fit::Prediction& b = result.predicted_after;
   const auto add = [&](const char* name, const char* unit, double before, double after, std::size_t samples) {
     table.rows.push_back({text(name), text(unit), number(before), number(after), number(100.0 * (1.0 - after / before), 1), analysis::count(samples)});
   };
@@ -243,7 +241,7 @@ Document document_of(const FitReport& report) {
                  {"unidentified", "not identified, at their priors", text(names_with(result, Verdict::kUnidentified))},
                  {"at_bound", "at a bound", text(names_with(result, Verdict::kAtBound))}};
   found.tables = {table_of_parameters(result), table_of_correlation(result)};
-  Section good{"errors", "How well it predicts", {}, {}, {table_of_predictions(result), table_of_errors(result), table_of_lags(result)}, {}};
+  Section good{"errors", "How well it predicts", {}, {}, {table_of_predictions(result.predicted_before, result.predicted_after), table_of_errors(result), table_of_lags(result)}, {}};
   Section use{"use", "What to do with it", {}, {}, {table_of_fragment(report.fragment)}, {}};
   if (!report.laps.empty()) use.tables.push_back(table_of_laps(report.laps));
   document.sections = {std::move(data), std::move(found), std::move(good), std::move(use)};
@@ -281,7 +279,7 @@ Document document_of(const std::string& title, const std::vector<std::string>& n
     row.push_back(analysis::flag(p.at_edge));
     table.rows.push_back(std::move(row));
   }
-  section.tables = {std::move(table)};
+  section.tables = {std::move(table), table_of_predictions(grid.predicted_before, grid.predicted_best)};
   document.sections = {std::move(section)};
   if (!grid.points.empty() && grid.points.front().at_edge) document.warnings.emplace_back("the best combination is at an edge of the grid");
   return document;

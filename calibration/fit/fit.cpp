@@ -83,6 +83,9 @@ class Fitter {
     const Rng draw(options_.seed, "fit/starts");
     for (std::size_t i = 0; i < free_.size() && number > 0; ++i) {
       const Parameter& p = parameters_[free_[i]];
+      // A ceiling above all that was commanded has no slope: every other start puts it where the car was fastest.
+      if (p.name == "speed_max_mps" && number % 2 == 1) z[i] = std::clamp(p.to_unit(std::clamp(fastest_, p.low, p.high)), on.low(i), on.high(i));
+      if (number == 1 || p.name == "speed_max_mps") continue;
       const double u = draw.uniform(number, static_cast<std::uint32_t>(i));
       if (p.unit == "s") {
         z[i] = p.to_unit(std::clamp(p.low + u * kStartDelay_s, p.low, p.high));
@@ -94,9 +97,27 @@ class Fitter {
     return z;
   }
 
+  /// The speed that 99 % of the samples stay below.
+  [[nodiscard]] double fastest() const {
+    std::vector<double> speeds;
+    for (const Piece& piece : problem_.pieces) {
+      for (const Row& row : piece.rows) {
+        const Quantity q = problem_.channels[row.channel].quantity;
+        const double own = problem_.drives[piece.stretch.drive].odometry_scale;
+        const double scale = q == Quantity::kWheelSpeed ? (std::isfinite(own) ? own : problem_.base.odometry_scale) : 1.0;
+        if (q == Quantity::kSpeed || q == Quantity::kWheelSpeed) speeds.push_back(scale * std::abs(row.measured));
+      }
+    }
+    if (speeds.empty()) return INFINITY;
+    const auto place = speeds.begin() + static_cast<std::ptrdiff_t>(0.99 * static_cast<double>(speeds.size() - 1));
+    std::nth_element(speeds.begin(), place, speeds.end());
+    return *place;
+  }
+
   /// A few iterations from each start, on every other stretch; the best one is where the rest begins.
   bool look_around() {
     const std::size_t thin = problem_.pieces.size() >= 12 ? 2 : 1;
+    fastest_ = fastest();
     double best = INFINITY;
     std::vector<double> found = values_;
     for (int number = 0; number < std::max(1, options_.starts); ++number) {
@@ -281,6 +302,7 @@ class Fitter {
   std::vector<double> joint_;
   std::vector<Verdict> verdict_;
   double share_ = 0.0;
+  double fastest_ = 0.0;
   FitResult result_;
 };
 

@@ -145,6 +145,10 @@ Result<Grid> search_grid(const Problem& problem, const std::vector<Parameter>& p
     grid.points.back().at_edge = edge;
   }
   std::stable_sort(grid.points.begin(), grid.points.end(), [](const GridPoint& a, const GridPoint& b) { return a.score < b.score; });
+  std::vector<double> best = values;
+  for (std::size_t a = 0; a < places.size(); ++a) best[places[a]] = grid.points.front().values[a] * grid.axes[a].unit;
+  grid.predicted_before = predict_one_second(problem, subject_of(problem.base, parameters, values), true, jobs);
+  grid.predicted_best = predict_one_second(problem, subject_of(problem.base, parameters, best), true, jobs);
   return grid;
 }
 

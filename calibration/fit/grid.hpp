@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "calibration/fit/problem.hpp"
+#include "calibration/fit/fit.hpp"
 
 namespace pitwall::fit {
 
@@ -32,6 +32,7 @@ struct Grid {
   std::vector<GridAxis> axes;
   GridPoint baseline;  ///< the car as it is; no values
   std::vector<GridPoint> points;  ///< best first
+  Prediction predicted_before, predicted_best;  ///< one second ahead, on stretches held out: the car as it is, and the best point
 };
 
 inline constexpr double kMostCombinations = 1e6;
