@@ -21,9 +21,12 @@ constexpr double kLookStep_m = 0.1;
 /// Above the speed that the area leaves by this: stop, rather than slow down.
 constexpr double kOverspeed_mps = 0.5;
 /// Towards the limit: how fast the speed rises, and where "wide" begins.
-constexpr double kRamp_mps2 = 0.35;
-constexpr double kWide_m = 0.2;
+constexpr double kRamp_mps2 = 0.4;
+constexpr double kWide_m = 0.25;
 constexpr double kBackOff = 0.8;
+/// A lasting distance from the path trims the steering: 1/m of curvature per m and per m of way, and at most this share of the lock.
+constexpr double kTrim_per_m3 = 0.4;
+constexpr double kTrimMost = 0.5;
 
 /// A piece of a square wave.
 struct Level {
@@ -101,7 +104,8 @@ void Excite::reset(const Observation& /*first*/) {
   pose_ = {};
   stage_ = 0;
   stage_began_ = ramp_time_ = {};
-  calm_ = out_ = false;
+  calm_ = out_ = ran_wide_ = false;
+  trim_per_m_ = 0.0;
   farthest_m_ = steering_rad_ = lateral_mps2_ = ramp_mps_ = limit_mps_ = 0.0;
   guard_stops_ = wide_ = stops_ = 0;
 }
@@ -191,7 +195,9 @@ void Excite::enter_stage(Time now, double s_m) {
   stage_began_ = ramp_time_ = now;
   calm_ = false;
   ramp_mps_ = 0.8 * stage.speed_mps;
+  ran_wide_ = false;
   if (stage.excitation == Excitation::kLimit) limit_mps_ = 0.0;
+  if (stage.excitation != Excitation::kBrakeInTurn) trim_per_m_ = 0.0;
 }
 
 double Excite::limit_speed(Time now, double outside_m) {
@@ -199,11 +205,20 @@ double Excite::limit_speed(Time now, double outside_m) {
   ramp_time_ = now;
   ramp_mps_ = std::min(ramp_mps_ + kRamp_mps2 * dt, p_.limits.max_speed_mps);
   limit_mps_ = std::max(limit_mps_, std::min(ramp_mps_, driver_.speed_mps()));
-  if (outside_m > kWide_m && ramp_mps_ > kBackOff * driver_.speed_mps()) {
+  const bool wide = outside_m > (ran_wide_ ? 0.5 * kWide_m : kWide_m);
+  if (wide && !ran_wide_) {
     ramp_mps_ = kBackOff * driver_.speed_mps();
     wide_ += 1;
   }
+  ran_wide_ = wide;
   return ramp_mps_;
+}
+
+double Excite::trim(double lateral_m) {
+  const double most = kTrimMost * math::tan(lock_rad_) / car_.wheelbase_m;
+  const double way = driver_.speed_mps() / p_.control_rate_hz;
+  trim_per_m_ = std::clamp(trim_per_m_ - kTrim_per_m3 * lateral_m * way, -most, most);
+  return trim_per_m_;
 }
 
 Excite::Wish Excite::speed_steps(double t_s, double s_m) const {
@@ -261,7 +276,7 @@ Command Excite::decide(const Observation& obs) {
   const Lookahead lookahead{0.15, 0.6, 1.5, steering_delay_s(car_, 1.0 / p_.control_rate_hz)};
   const Target target =
       lookahead_target(plan_.path, driver_.pose().position(), at.s_m, lookahead.distance_m(speed, at.lateral_m), LineShift{});
-  const double pursuit = steering_for(pursuit_curvature(driver_.pose(), target.point), car_.wheelbase_m);
+  const double pursuit = steering_for(pursuit_curvature(driver_.pose(), target.point) + trim(at.lateral_m), car_.wheelbase_m);
   const Wish wanted = wish(obs.now, farthest_m_, at.lateral_m);
 
   // What the car shows of the floor: the pose's own turning, not what the wheels are asked for.

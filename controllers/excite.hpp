@@ -76,6 +76,8 @@ class Excite final : public Controller {
   [[nodiscard]] Wish wish(Time now, double s_m, double lateral_m);
   [[nodiscard]] Wish speed_steps(double t_s, double s_m) const;
   double limit_speed(Time now, double outside_m);
+  /// Curvature in 1/m that takes a lasting distance from the path away: understeer, a bias of the steering.
+  double trim(double lateral_m);
   /// How far the padded body may go on the arc of that curvature before a corner is `margin_m` from the edge.
   [[nodiscard]] double free_way_m(double curvature_per_m, double margin_m) const;
   /// The speed from which the car stops within the area.
@@ -99,6 +101,8 @@ class Excite final : public Controller {
   double farthest_m_ = 0.0;
   double steering_rad_ = 0.0;
   double lateral_mps2_ = 0.0;  // that the car shows, smoothed
+  double trim_per_m_ = 0.0;
+  bool ran_wide_ = false;
   double ramp_mps_ = 0.0;
   Time ramp_time_;
   double limit_mps_ = 0.0;  // where the car ran wide on the last circle
