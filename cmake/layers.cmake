@@ -6,7 +6,7 @@ cmake_minimum_required(VERSION 3.22)
 
 set(PITWALL_FOLDERS
     core plant tracks tracks/build ros_messages recording calibration sim controllers/qp controllers localization
-    scenarios analysis apps tests bench)
+    scenarios calibration/fit analysis apps tests bench)
 
 set(PITWALL_MAY_USE_core "")
 set(PITWALL_MAY_USE_plant core)
@@ -20,6 +20,7 @@ set(PITWALL_MAY_USE_controllers/qp core)
 set(PITWALL_MAY_USE_controllers core tracks controllers/qp)
 set(PITWALL_MAY_USE_localization core tracks)
 set(PITWALL_MAY_USE_scenarios core calibration plant tracks ros_messages recording sim controllers localization)
+set(PITWALL_MAY_USE_calibration/fit core calibration plant ros_messages recording localization scenarios)
 set(PITWALL_MAY_USE_analysis core calibration tracks ros_messages controllers localization recording scenarios)
 set(PITWALL_MAY_USE_apps ${PITWALL_FOLDERS})
 set(PITWALL_MAY_USE_tests ${PITWALL_FOLDERS})
