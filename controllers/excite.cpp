@@ -12,6 +12,8 @@ namespace {
 
 /// How far from the path the car may be: to begin, and on the way.
 constexpr double kOffPath_m = 1.0;
+constexpr double kBackOnPath_m = 0.3;
+constexpr double kFarthest_m = 3.0;
 constexpr double kBack_m = 0.5;
 constexpr double kAhead_m = 1.5;
 /// Speed at which the car creeps back where it stands too near the edge.
@@ -104,7 +106,7 @@ void Excite::reset(const Observation& /*first*/) {
   pose_ = {};
   stage_ = 0;
   stage_began_ = ramp_time_ = {};
-  calm_ = out_ = ran_wide_ = false;
+  calm_ = out_ = wide_now_ = back_ = false;
   trim_per_m_ = 0.0;
   farthest_m_ = steering_rad_ = lateral_mps2_ = ramp_mps_ = limit_mps_ = 0.0;
   guard_stops_ = wide_ = stops_ = 0;
@@ -188,35 +190,54 @@ double Excite::area_speed_mps(double steering_rad, double margin_m) const {
   return stopping_speed_mps(way, decel, p_.reaction_s);
 }
 
+bool Excite::lost(double off_path_m, double speed_mps) {
+  if (off_path_m < kBackOnPath_m) back_ = false;
+  if (off_path_m < kOffPath_m && !back_) return false;
+  // A car that slid off comes to rest first, and then goes back slowly.
+  calm_ = true;
+  back_ = back_ || speed_mps < kCreep_mps;
+  return !back_ || off_path_m > kFarthest_m;
+}
+
 void Excite::enter_stage(Time now, double s_m) {
   if (stage_began_ != Time{} && s_m < plan_.stages[stage_].to_m) return;
   while (stage_ + 1 < plan_.stages.size() && s_m >= plan_.stages[stage_].to_m) ++stage_;
   const ExciteStage& stage = plan_.stages[stage_];
   stage_began_ = ramp_time_ = now;
-  calm_ = false;
+  calm_ = back_;
   ramp_mps_ = 0.8 * stage.speed_mps;
-  ran_wide_ = false;
-  if (stage.excitation == Excitation::kLimit) limit_mps_ = 0.0;
+  wide_now_ = false;
+  if (stage.excitation == Excitation::kLimit) limit_mps_ = p_.limits.max_speed_mps;
   if (stage.excitation != Excitation::kBrakeInTurn) trim_per_m_ = 0.0;
+}
+
+bool Excite::runs_wide(double outside_m) {
+  const bool wide = outside_m > (wide_now_ ? 0.5 * kWide_m : kWide_m);
+  if (wide && !wide_now_) {
+    wide_ += 1;
+    limit_mps_ = std::min(limit_mps_, driver_.speed_mps());
+  }
+  wide_now_ = wide;
+  return wide;
 }
 
 double Excite::limit_speed(Time now, double outside_m) {
   const double dt = std::clamp((now - ramp_time_).seconds(), 0.0, 0.1);
   ramp_time_ = now;
-  ramp_mps_ = std::min(ramp_mps_ + kRamp_mps2 * dt, p_.limits.max_speed_mps);
-  limit_mps_ = std::max(limit_mps_, std::min(ramp_mps_, driver_.speed_mps()));
-  const bool wide = outside_m > (ran_wide_ ? 0.5 * kWide_m : kWide_m);
-  if (wide && !ran_wide_) {
-    ramp_mps_ = kBackOff * driver_.speed_mps();
-    wide_ += 1;
+  const bool was_wide = wide_now_;
+  // Back at once, and on until the car has its circle again: on a floor that has let go, more steering does not help.
+  if (runs_wide(outside_m)) {
+    ramp_mps_ = was_wide ? std::max(ramp_mps_ - kRamp_mps2 * dt, 0.5 * plan_.stages[stage_].speed_mps) : kBackOff * driver_.speed_mps();
+  } else {
+    ramp_mps_ = std::min(ramp_mps_ + kRamp_mps2 * dt, p_.limits.max_speed_mps);
   }
-  ran_wide_ = wide;
   return ramp_mps_;
 }
 
 double Excite::trim(double lateral_m) {
   const double most = kTrimMost * math::tan(lock_rad_) / car_.wheelbase_m;
   const double way = driver_.speed_mps() / p_.control_rate_hz;
+  if (wide_now_) return trim_per_m_;
   trim_per_m_ = std::clamp(trim_per_m_ - kTrim_per_m3 * lateral_m * way, -most, most);
   return trim_per_m_;
 }
@@ -236,6 +257,7 @@ Excite::Wish Excite::speed_steps(double t_s, double s_m) const {
 Excite::Wish Excite::wish(Time now, double s_m, double lateral_m) {
   const ExciteStage& stage = plan_.stages[stage_];
   const double t = (now - stage_began_).seconds();
+  const double outside_m = plan_.path.curvature_at(s_m) > 0.0 ? -lateral_m : lateral_m;
   if (calm_) return {0.0, 0.7 * stage.speed_mps};
   switch (stage.excitation) {
     case Excitation::kNone:
@@ -248,14 +270,12 @@ Excite::Wish Excite::wish(Time now, double s_m, double lateral_m) {
       return speed_steps(t, s_m);
     case Excitation::kSpeedSweep:
       return {0.0, stage.speed_mps + 0.3 * (sweep_at(t, stage.expected_s, 0.3, 2.5) - 1.0)};
-    case Excitation::kLimit: {
-      const double side = plan_.path.curvature_at(s_m) > 0.0 ? 1.0 : -1.0;
-      return {0.0, limit_speed(now, -side * lateral_m)};
-    }
+    case Excitation::kLimit:
+      return {0.0, limit_speed(now, outside_m)};
     case Excitation::kBrakeInTurn: {
-      const double fast = std::max(stage.speed_mps, 0.85 * limit_mps_);
+      const double fast = runs_wide(outside_m) ? 0.0 : 0.85 * limit_mps_;
       const double phase = t - 1.8 * std::floor(t / 1.8);
-      return {0.0, phase < 1.1 ? fast : 0.4 * fast};
+      return {0.0, phase < 1.1 ? std::max(0.5 * stage.speed_mps, fast) : 0.4 * 0.85 * limit_mps_};
     }
   }
   return {0.0, stage.speed_mps};
@@ -267,12 +287,12 @@ Command Excite::decide(const Observation& obs) {
   out_ = out_ || !in_area();
   if (out_) return stop(Reason::kOffLine, Layer::kWatchdog);
   const tracks::Projection at = plan_.path.project_near(driver_.pose().position(), farthest_m_, kBack_m, kAhead_m);
-  if (distance(at.foot, driver_.pose().position()) > kOffPath_m) return stop(Reason::kOffLine, Layer::kWatchdog);
+  const double speed = driver_.speed_mps();
+  if (lost(distance(at.foot, driver_.pose().position()), speed)) return stop(Reason::kOffLine, Layer::kSafety);
   farthest_m_ = std::max(farthest_m_, at.s_m);
   if (driver_.at_end(farthest_m_)) return stop(Reason::kEndOfPath, Layer::kLaw);
   enter_stage(obs.now, farthest_m_);
 
-  const double speed = driver_.speed_mps();
   const Lookahead lookahead{0.15, 0.6, 1.5, steering_delay_s(car_, 1.0 / p_.control_rate_hz)};
   const Target target =
       lookahead_target(plan_.path, driver_.pose().position(), at.s_m, lookahead.distance_m(speed, at.lateral_m), LineShift{});
@@ -289,7 +309,9 @@ Command Excite::decide(const Observation& obs) {
     calm_ = true;
     return stop(Reason::kForwardStop, Layer::kSafety);
   }
-  return drive(pursuit + wanted.steering_rad, std::min({wanted.speed_mps, driver_.allowed_speed_mps(farthest_m_), cap}));
+  // A wave that the area has no room for is left out.
+  const bool room = area_speed_mps(pursuit + wanted.steering_rad, p_.area.margin_m) > speed;
+  return drive(room ? pursuit + wanted.steering_rad : pursuit, std::min({wanted.speed_mps, driver_.allowed_speed_mps(farthest_m_), cap}));
 }
 
 std::vector<std::pair<std::string_view, double>> Excite::counters() const {

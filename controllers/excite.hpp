@@ -76,6 +76,9 @@ class Excite final : public Controller {
   [[nodiscard]] Wish wish(Time now, double s_m, double lateral_m);
   [[nodiscard]] Wish speed_steps(double t_s, double s_m) const;
   double limit_speed(Time now, double outside_m);
+  bool runs_wide(double outside_m);
+  /// Whether the car is to stand because it is off the path.
+  bool lost(double off_path_m, double speed_mps);
   /// Curvature in 1/m that takes a lasting distance from the path away: understeer, a bias of the steering.
   double trim(double lateral_m);
   /// How far the padded body may go on the arc of that curvature before a corner is `margin_m` from the edge.
@@ -98,14 +101,15 @@ class Excite final : public Controller {
   Time stage_began_;
   bool calm_ = false;  // the rest of this stage is left out
   bool out_ = false;
+  bool back_ = false;  // on the way back to the path
   double farthest_m_ = 0.0;
   double steering_rad_ = 0.0;
   double lateral_mps2_ = 0.0;  // that the car shows, smoothed
   double trim_per_m_ = 0.0;
-  bool ran_wide_ = false;
+  bool wide_now_ = false;
   double ramp_mps_ = 0.0;
   Time ramp_time_;
-  double limit_mps_ = 0.0;  // where the car ran wide on the last circle
+  double limit_mps_ = 0.0;  // where the car ran wide on the last circle, at the slowest
   double guard_stops_ = 0, wide_ = 0, stops_ = 0;
 };
 
