@@ -36,6 +36,7 @@ struct Series {
   Quantity quantity = Quantity::kSpeed;
   std::string source;      ///< "scan matching", "pose", "mocap", "IMU", "odometry"
   double sigma = 0.05;     ///< first guess of its noise, in the quantity's unit; the fit finds its own
+  double window_s = 0.0;   ///< the mean over so long about t_s, as scan matching gives (its sharpest steps are worth 6 % of a servo's gain)
   std::vector<double> t_s, value;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/geometry.hpp"
+#include "core/math.hpp"
 #include "core/text.hpp"
 
 namespace pitwall::fit {
@@ -84,14 +85,14 @@ class Cutter {
 
   void add_channels() {
     first_channel_ = problem_.channels.size();
-    for (const Series& series : drive_.series) problem_.channels.push_back({index_, series.quantity, series.source, series.sigma});
+    for (const Series& series : drive_.series) problem_.channels.push_back({index_, series.quantity, series.source, series.sigma, series.window_s});
     track_channel_ = problem_.channels.size();
     if (!drive_.track) return;
     const Track& track = *drive_.track;
     const double way = 1.4 * track.sigma_m;
-    problem_.channels.push_back({index_, Quantity::kAhead, track.source, way});
-    problem_.channels.push_back({index_, Quantity::kAcross, track.source, way});
-    problem_.channels.push_back({index_, Quantity::kTurn, track.source, 1.4 * track.sigma_rad});
+    problem_.channels.push_back({index_, Quantity::kAhead, track.source, way, 0.0});
+    problem_.channels.push_back({index_, Quantity::kAcross, track.source, way, 0.0});
+    problem_.channels.push_back({index_, Quantity::kTurn, track.source, 1.4 * track.sigma_rad, 0.0});
   }
 
   [[nodiscard]] bool usable(double begin_s, double end_s) const {
@@ -121,7 +122,8 @@ class Cutter {
     piece.held_out = problem_.pieces.size() % kEveryThird == kEveryThird - 1;
     for (std::size_t s = 0; s < drive_.series.size(); ++s) {
       const Series& series = drive_.series[s];
-      for (std::size_t k = first_at(series.t_s, begin_s); k < series.t_s.size() && series.t_s[k] < end_s; ++k) {
+      const double half = 0.5 * series.window_s;
+      for (std::size_t k = first_at(series.t_s, begin_s + half); k < series.t_s.size() && series.t_s[k] + half < end_s; ++k) {
         if (std::isfinite(series.value[k])) piece.rows.push_back({first_channel_ + s, series.t_s[k], series.t_s[k], series.value[k], 0});
       }
     }
@@ -161,6 +163,21 @@ Pose2 increment(const Moved& from, const Moved& to, const Subject& subject) {
   const Vec2 way = q - p + subject.pose_ahead_m * (unit_vector(to.yaw_rad) - unit_vector(from.yaw_rad));
   const Vec2 seen = rotate(-from.yaw_rad - subject.mount_yaw_rad, way);
   return {seen.x, seen.y, to.yaw_rad - from.yaw_rad};
+}
+
+/// Motion at a time, as the mean over `window_s` about it: the constant velocity that drives from its beginning to its end.
+Moved mean_about(const Played& played, double t_s, double window_s) {
+  if (window_s <= 0.0) return played.at(t_s);
+  const Moved from = played.at(t_s - 0.5 * window_s);
+  const Moved to = played.at(t_s + 0.5 * window_s);
+  const double half_turn = 0.5 * (to.yaw_rad - from.yaw_rad);
+  const Vec2 chord = rotate(-from.yaw_rad - half_turn, Vec2{to.x_m - from.x_m, to.y_m - from.y_m});
+  const double arc_over_chord = std::abs(half_turn) < 1e-4 ? 1.0 : half_turn / math::sin(half_turn);
+  Moved mean;
+  mean.speed_mps = chord.x * arc_over_chord / window_s;
+  mean.lateral_mps = chord.y * arc_over_chord / window_s;
+  mean.yaw_rate_radps = 2.0 * half_turn / window_s;
+  return mean;
 }
 
 double simulated(Quantity quantity, const Moved& at, const Subject& subject) {
@@ -219,7 +236,8 @@ Status residuals_of(const Problem& problem, const Piece& piece, const Subject& s
   Pose2 moved;
   for (std::size_t i = 0; i < piece.rows.size(); ++i) {
     const Row& row = piece.rows[i];
-    const Quantity quantity = problem.channels[row.channel].quantity;
+    const Channel& channel = problem.channels[row.channel];
+    const Quantity quantity = channel.quantity;
     const Moved at = scratch.at(row.at_s);
     switch (quantity) {
       case Quantity::kAhead:
@@ -234,7 +252,7 @@ Status residuals_of(const Problem& problem, const Piece& piece, const Subject& s
         into[i] = wrap_angle(moved.yaw - row.measured);
         break;
       default:
-        into[i] = simulated(quantity, at, subject) - row.measured;
+        into[i] = simulated(quantity, quantity == Quantity::kWheelSpeed ? at : mean_about(scratch, row.at_s, channel.window_s), subject) - row.measured;
     }
   }
   return {};

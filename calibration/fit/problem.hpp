@@ -33,6 +33,7 @@ struct Channel {
   Quantity quantity = Quantity::kSpeed;
   std::string source;
   double sigma = 1.0;
+  double window_s = 0.0;  ///< of the mean that is measured; not for wheel speeds and increments
 };
 
 /// One compared number.
