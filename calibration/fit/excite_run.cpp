@@ -96,7 +96,10 @@ void add_noisy_motion(const Truth& truth, const CarParameters& car, std::int64_t
 }
 
 Status give_truth(const ExciteRunOptions& options, scenarios::ResolvedRun& run) {
-  if (options.truth) run.parameters = *options.truth;
+  if (options.truth) {
+    run.parameters = *options.truth;
+    run.scenario.world.surface_friction = options.truth->surface_friction;
+  }
   if (options.match_scans) return {};
   const Result<Node> off = parse_yaml("{lidar: {enabled: false}}", "excite");
   if (!off) return off.error();
