@@ -24,7 +24,8 @@ void each_column(Gathered& g, Visit visit) {
                         {"arrival_s", &s.arrival_s},
                         {"speed_mps", &s.speed_mps},
                         {"steering_rad", &s.steering_rad},
-                        {"yaw_rate_radps", &s.yaw_rate_radps}});
+                        {"yaw_rate_radps", &s.yaw_rate_radps},
+                        {"acceleration_mps2", &s.acceleration_mps2}});
   };
   command("command", g.run.command);
   command("drive", g.run.drive);

@@ -9,7 +9,7 @@
 
 namespace pitwall::analysis {
 
-inline constexpr int kRunCacheFormat = 1;
+inline constexpr int kRunCacheFormat = 2;
 
 NpzWriter pack(const GatheredRun& gathered);
 /// Errors: an array or a note is missing or of another size than it should be.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <span>
 #include <utility>
 
@@ -67,24 +66,26 @@ class Loader {
   LaserScan scan_;
 };
 
-void add_command(CommandSeries& into, double t_s, double arrival_s, double speed, double steering, double yaw_rate) {
+void add_command(CommandSeries& into, double t_s, double arrival_s, double speed, double steering, double yaw_rate, double acceleration) {
   into.t_s.push_back(t_s);
   into.arrival_s.push_back(arrival_s);
   into.speed_mps.push_back(speed);
   into.steering_rad.push_back(steering);
   into.yaw_rate_radps.push_back(yaw_rate);
+  into.acceleration_mps2.push_back(acceleration);
 }
 
 std::unique_ptr<TopicReader> Loader::ackermann(CommandSeries& into) {
   return make<ros::AckermannDriveStamped>([&into](const ros::AckermannDriveStamped& m, double t_s, double arrival_s) {
-    add_command(into, t_s, arrival_s, static_cast<double>(m.drive.speed), static_cast<double>(m.drive.steering_angle), NAN);
+    add_command(into, t_s, arrival_s, static_cast<double>(m.drive.speed), static_cast<double>(m.drive.steering_angle), NAN,
+                static_cast<double>(m.drive.acceleration));
   });
 }
 
 std::unique_ptr<TopicReader> Loader::twist(std::string_view type) {
   CommandSeries& into = run_.command;
   const auto add = [&into](const ros::Twist& m, double t_s, double arrival_s) {
-    add_command(into, t_s, arrival_s, m.linear.x, NAN, m.angular.z);
+    add_command(into, t_s, arrival_s, m.linear.x, NAN, m.angular.z, NAN);
   };
   if (type == ros::Twist::kType) return make<ros::Twist>(add);
   return make<ros::TwistStamped>([add](const ros::TwistStamped& m, double t_s, double arrival_s) { add(m.twist, t_s, arrival_s); });
@@ -283,26 +284,6 @@ Status read_bag(const fs::path& path, const std::vector<Cast>& casts, bool (*wan
 }
 
 }  // namespace
-
-const UsedTopic* RunData::topic(std::string_view role) const {
-  const auto found = std::find_if(topics.begin(), topics.end(), [&](const UsedTopic& each) { return each.role == role; });
-  return found == topics.end() ? nullptr : &*found;
-}
-
-std::vector<std::size_t> sorted_by_stamp(const std::vector<double>& t_s) {
-  std::vector<std::size_t> order(t_s.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return t_s[a] < t_s[b]; });
-  std::vector<std::size_t> unique;
-  for (const std::size_t i : order) {
-    if (!unique.empty() && t_s[unique.back()] == t_s[i]) {
-      unique.back() = i;
-    } else {
-      unique.push_back(i);
-    }
-  }
-  return unique;
-}
 
 Result<RunData> load_run(const fs::path& path, const LoadOptions& options) {
   Result<recording::BagReader> all = recording::BagReader::open(path);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,11 +37,11 @@ struct Series {
   Quantity quantity = Quantity::kSpeed;
   std::string source;      ///< "scan matching", "pose", "mocap", "IMU", "odometry"
   double sigma = 0.05;     ///< first guess of its noise, in the quantity's unit; the fit finds its own
-  double window_s = 0.0;   ///< the mean over so long about t_s, as scan matching gives (its sharpest steps are worth 6 % of a servo's gain)
   std::vector<double> t_s, value;
+  double span_s = 0.0;  ///< a value is the mean over so long, its time in the middle
 };
 
-/// Measured poses, for increments; they may jump.
+/// Measured poses, for increments; they may jump. A pose of NaN breaks it: no increment goes across.
 struct Track {
   std::string source;
   double sigma_m = 0.02;
@@ -54,6 +55,7 @@ struct Drive {
   Commands commands;
   std::vector<Series> series;
   std::optional<Track> track;
+  double odometry_scale = NAN;  ///< true over odometry's speed as the track has it; NaN: the car's
 
   [[nodiscard]] const Series* find(Quantity quantity) const {
     for (const Series& each : series) {

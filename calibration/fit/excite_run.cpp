@@ -18,15 +18,18 @@ namespace {
 
 constexpr std::size_t kStride = 2;  // scans from one of a pair to the other, as in localization::ScanTrack
 
+/// From the first beam of a scan to its last.
+double sweep_s(const CarParameters& car) { return car.lidar_fov_rad / (2.0 * math::kPi) / car.lidar_rate_hz; }
+
 /// Everything that the car's recorder would have been told, as far as a fit looks.
 class Listener final : public RunObserver {
  public:
-  Listener(const CarParameters& car, bool match_scans) : track_({}, car.lidar_mount()), match_scans_(match_scans) {}
+  Listener(const CarParameters& car, bool match_scans) : track_({}, car.lidar_mount()), sweep_s_(sweep_s(car)), match_scans_(match_scans) {}
 
   void arrived(std::size_t /*car*/, const Source<LaserScan>& scan) override {
     if (!match_scans_) return;
     const auto sample = track_.add(*scan.message);
-    if (sample && sample->status == localization::MatchStatus::kMatched) add(sample->stamp.seconds(), sample->dt_s, sample->velocity);
+    if (sample && sample->status == localization::MatchStatus::kMatched) add(sample->stamp.seconds(), sample->dt_s + sweep_s_, sample->velocity);
   }
   void arrived(std::size_t /*car*/, const Source<Odometry>& odometry) override {
     wheel.t_s.push_back(odometry.message->stamp.seconds());
@@ -43,22 +46,23 @@ class Listener final : public RunObserver {
     commands.acceleration_mps2.push_back(0.0);
   }
 
-  void add(double t_s, double window_s, const localization::Twist& velocity) {
+  void add(double t_s, double span_s, const localization::Twist& velocity) {
     for (Series* series : {&speed, &lateral, &turn}) series->t_s.push_back(t_s);
-    for (Series* series : {&speed, &lateral, &turn}) series->window_s = window_s;
+    for (Series* series : {&speed, &lateral, &turn}) series->span_s = span_s;
     speed.value.push_back(velocity.x_mps);
     lateral.value.push_back(velocity.y_mps);
     turn.value.push_back(velocity.yaw_radps);
   }
 
   Commands commands;
-  Series speed{Quantity::kSpeed, "scan matching", 0.03, 0.0, {}, {}};
-  Series lateral{Quantity::kLateral, "scan matching", 0.03, 0.0, {}, {}};
-  Series turn{Quantity::kYawRate, "scan matching", 0.02, 0.0, {}, {}};
-  Series wheel{Quantity::kWheelSpeed, "odometry", 0.05, 0.0, {}, {}};
+  Series speed{Quantity::kSpeed, "scan matching", 0.03, {}, {}};
+  Series lateral{Quantity::kLateral, "scan matching", 0.03, {}, {}};
+  Series turn{Quantity::kYawRate, "scan matching", 0.02, {}, {}};
+  Series wheel{Quantity::kWheelSpeed, "odometry", 0.05, {}, {}};
 
  private:
   localization::ScanTrack track_;
+  double sweep_s_;
   bool match_scans_;
 };
 
@@ -80,7 +84,7 @@ struct Truth {
 /// What matching the scans of that drive would have given.
 void add_noisy_motion(const Truth& truth, const CarParameters& car, std::int64_t seed, Listener& into) {
   const double period = 1.0 / car.lidar_rate_hz;
-  const double middle = 0.5 * period * car.lidar_fov_rad / (2.0 * math::kPi);
+  const double middle = 0.5 * sweep_s(car);
   const Rng noise(static_cast<std::uint64_t>(seed), "fit/scan_pose");
   std::vector<Pose2> seen;
   for (std::size_t k = 0;; ++k) {

@@ -16,6 +16,7 @@ constexpr int kFirstLook = 6;           // iterations from each start
 constexpr double kLeastNoise = 0.2;     // of the first guess
 constexpr double kMedianToSigma = 1.4826;
 constexpr double kAtBound = 1e-3;       // spreads
+constexpr double kInsignificant = 1.92;  // of half a sum of squares: 95 % of one degree of freedom
 constexpr double kStartSpread = 0.7;    // of the starts, in spreads of the prior
 constexpr double kStartDelay_s = 0.25;  // delays are begun with up to this
 
@@ -82,6 +83,9 @@ class Fitter {
     const Rng draw(options_.seed, "fit/starts");
     for (std::size_t i = 0; i < free_.size() && number > 0; ++i) {
       const Parameter& p = parameters_[free_[i]];
+      // A ceiling above all that was commanded has no slope: every other start puts it where the car was fastest.
+      if (p.name == "speed_max_mps" && number % 2 == 1) z[i] = std::clamp(p.to_unit(std::clamp(fastest_, p.low, p.high)), on.low(i), on.high(i));
+      if (number == 1 || p.name == "speed_max_mps") continue;
       const double u = draw.uniform(number, static_cast<std::uint32_t>(i));
       if (p.unit == "s") {
         z[i] = p.to_unit(std::clamp(p.low + u * kStartDelay_s, p.low, p.high));
@@ -93,14 +97,35 @@ class Fitter {
     return z;
   }
 
+  /// The speed that 99 % of the samples stay below.
+  [[nodiscard]] double fastest() const {
+    std::vector<double> speeds;
+    for (const Piece& piece : problem_.pieces) {
+      for (const Row& row : piece.rows) {
+        const Quantity q = problem_.channels[row.channel].quantity;
+        const double own = problem_.drives[piece.stretch.drive].odometry_scale;
+        const double scale = q == Quantity::kWheelSpeed ? (std::isfinite(own) ? own : problem_.base.odometry_scale) : 1.0;
+        if (q == Quantity::kSpeed || q == Quantity::kWheelSpeed) speeds.push_back(scale * std::abs(row.measured));
+      }
+    }
+    if (speeds.empty()) return INFINITY;
+    const auto place = speeds.begin() + static_cast<std::ptrdiff_t>(0.99 * static_cast<double>(speeds.size() - 1));
+    std::nth_element(speeds.begin(), place, speeds.end());
+    return *place;
+  }
+
   /// A few iterations from each start, on every other stretch; the best one is where the rest begins.
   bool look_around() {
     const std::size_t thin = problem_.pieces.size() >= 12 ? 2 : 1;
+    fastest_ = fastest();
     double best = INFINITY;
     std::vector<double> found = values_;
     for (int number = 0; number < std::max(1, options_.starts); ++number) {
       Objective on = objective(free_, thin);
-      const Minimised out = minimise(on, start_at(static_cast<std::size_t>(number), on), kFirstLook, [this] { return go_on(); });
+      const std::vector<double> start = start_at(static_cast<std::size_t>(number), on);
+      std::vector<double> left;
+      if (!on.raw_residuals(start.data(), left)) continue;  // a car that the plant refuses
+      const Minimised out = minimise(on, start, kFirstLook, [this] { return go_on(); });
       note(on, out);
       if (out.interrupted) return false;
       if (out.usable && out.cost < best) {
@@ -196,21 +221,49 @@ class Fitter {
     }
   }
 
+  /// Whether the drives are as content with the parameter at its prior. A limit that nothing reaches is found where it begins to act,
+  /// with a slope on one side: the curvature there says nothing.
+  [[nodiscard]] bool prior_does_as_well(std::size_t i, double cost) {
+    std::vector<double> values = values_;
+    values[i] = parameters_[i].prior;
+    Objective on(problem_, parameters_, values, {}, sigma_, 1, options_.jobs);
+    std::vector<double> f(on.rows());
+    if (!on.evaluate(nullptr, f.data(), nullptr)) return false;
+    result_.simulations += on.simulations();
+    return half_square(f) - cost < kInsignificant;
+  }
+
+  static double half_square(const std::vector<double>& f) {
+    double sum = 0.0;
+    for (const double each : f) sum += 0.5 * each * each;
+    return sum;
+  }
+
+  [[nodiscard]] double data_cost() {
+    Objective on(problem_, parameters_, values_, {}, sigma_, 1, options_.jobs);
+    std::vector<double> f(on.rows());
+    return on.evaluate(nullptr, f.data(), nullptr) ? half_square(f) : INFINITY;
+  }
+
   /// What is not identified goes back to its prior; the rest is fitted again beside it.
   bool settle() {
     verdict_.assign(parameters_.size(), Verdict::kFixed);
+    const double cost = data_cost();
     joint_ = values_;
     std::vector<std::size_t> kept;
     for (const std::size_t i : free_) {
       const bool bound = std::find(at_bound_.begin(), at_bound_.end(), i) != at_bound_.end();
-      verdict_[i] = bound ? Verdict::kAtBound : half_width_[i] <= parameters_[i].allowed ? Verdict::kIdentified : Verdict::kUnidentified;
+      const bool known = half_width_[i] <= parameters_[i].allowed;
+      const bool outside = known && std::abs(parameters_[i].to_unit(values_[i])) * parameters_[i].spread > half_width_[i];
+      verdict_[i] = bound ? Verdict::kAtBound : known ? Verdict::kIdentified : Verdict::kUnidentified;
+      if (!bound && outside && prior_does_as_well(i, cost)) verdict_[i] = Verdict::kUnidentified;
       if (verdict_[i] == Verdict::kUnidentified) {
-        values_[i] = parameters_[i].prior;
+        if (!options_.keep_unidentified) values_[i] = parameters_[i].prior;
       } else if (!bound) {
         kept.push_back(i);
       }
     }
-    if (kept.size() + at_bound_.size() == free_.size()) return true;
+    if (options_.keep_unidentified || kept.size() + at_bound_.size() == free_.size()) return true;
     return told(0.8) && solve(kept, options_.iterations) && told(0.95);
   }
 
@@ -232,6 +285,7 @@ class Fitter {
     result_.channels = problem_.channels;
     for (std::size_t c = 0; c < sigma_.size(); ++c) result_.channels[c].sigma = sigma_[c];
     result_.errors = channel_errors(problem_, result_.before, result_.after);
+    result_.lags = steering_lags(problem_, result_.before, result_.after);
     result_.predicted_before = predict_one_second(problem_, result_.before, true, options_.jobs);
     result_.predicted_after = predict_one_second(problem_, result_.after, true, options_.jobs);
   }
@@ -248,6 +302,7 @@ class Fitter {
   std::vector<double> joint_;
   std::vector<Verdict> verdict_;
   double share_ = 0.0;
+  double fastest_ = 0.0;
   FitResult result_;
 };
 

@@ -30,6 +30,8 @@ struct FitOptions {
   int replicates = 1000;
   std::uint64_t seed = 1;
   unsigned jobs = 0;  ///< threads; the result does not depend on it
+  /// Leave what is not identified where the drives put it, not at its prior: for a car whose priors are another car's.
+  bool keep_unidentified = false;
   /// Told how much is done, 0 to 1; false ends the fit with the error "interrupted".
   std::function<bool(double share)> progress;
 };
@@ -37,7 +39,7 @@ struct FitOptions {
 enum class Verdict : std::uint8_t {
   kFixed,         ///< was not free
   kIdentified,    ///< known within what is allowed
-  kUnidentified,  ///< at its prior: the drives do not tell it
+  kUnidentified,  ///< the drives do not tell it: at its prior, unless keep_unidentified
   kAtBound        ///< the optimum is at a bound, where it stays
 };
 inline constexpr std::array<std::string_view, 4> kVerdictNames = {"fixed", "identified", "not identified", "at its bound"};
@@ -71,6 +73,14 @@ struct Prediction {
   std::size_t yaw_rate_samples = 0;
 };
 
+/// How late a drive's yaw rate answers the commanded curvature (delay and time constant together, core/signal.hpp), as measured and as
+/// simulated by the two cars; NaN where that cannot be told.
+struct SteeringLag {
+  std::string drive;
+  double measured_s = NAN, low_s = NAN, high_s = NAN;  ///< with its 95 % interval
+  double before_s = NAN, after_s = NAN;
+};
+
 struct FitResult {
   std::vector<Fitted> parameters;  ///< in the order of the problem's list
   Subject before;
@@ -79,6 +89,7 @@ struct FitResult {
   std::vector<std::vector<double>> correlation;  ///< of the free ones, in that order
   std::vector<ChannelError> errors;              ///< by quantity and source, over all drives
   Prediction predicted_before, predicted_after;  ///< on held-out stretches
+  std::vector<SteeringLag> lags;                 ///< of each drive
   std::vector<Channel> channels;                 ///< with the noise that was found
   double cost_before = 0.0, cost_after = 0.0;
   int iterations = 0;
@@ -95,12 +106,15 @@ void free_usual(const Problem& problem, std::vector<Parameter>& parameters);
 Result<FitResult> fit(const Problem& problem, const std::vector<Parameter>& parameters, const FitOptions& options);
 
 /// How well each free parameter will be known after such a drive, before anyone drives it: half-widths (as in Fitted) at the given
-/// values from the sensitivities alone, for noise of the channels' sigma that is independent over `block_s`. Fixed ones: 0.
+/// values from the sensitivities alone, for independent noise of the channels' sigma. Fixed ones: 0.
 Result<std::vector<double>> forecast(const Problem& problem, const std::vector<Parameter>& parameters, const std::vector<double>& values,
                                      unsigned jobs);
 
 /// Errors of every quantity and source with two cars.
 std::vector<ChannelError> channel_errors(const Problem& problem, const Subject& before, const Subject& after);
+
+/// Of every drive.
+std::vector<SteeringLag> steering_lags(const Problem& problem, const Subject& before, const Subject& after);
 
 /// Predictions from measured states, one second ahead, every half second of the stretches (of the held-out ones alone, if asked).
 Prediction predict_one_second(const Problem& problem, const Subject& subject, bool held_out_only, unsigned jobs);

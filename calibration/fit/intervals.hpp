@@ -17,7 +17,7 @@ struct Uncertainty {
 Uncertainty bootstrap(const std::vector<double>& f, const std::vector<double>& jacobian, const std::vector<std::size_t>& block,
                       const std::vector<double>& z, int replicates, std::uint64_t seed);
 
-/// Half-widths from the curvature alone, as if the rows of a block of `rows_as_one` were one: what a forecast has.
+/// Half-widths from the curvature alone, for rows whose noise is independent: what a forecast has.
 std::vector<double> expected_half_widths(const std::vector<double>& jacobian, std::size_t columns);
 
 }  // namespace pitwall::fit

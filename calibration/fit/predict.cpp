@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // How well a car predicts a drive: one second ahead from the measured state, and channel by channel over the stretches.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "calibration/fit/fit.hpp"
 #include "calibration/fit/parallel.hpp"
 #include "core/geometry.hpp"
+#include "core/math.hpp"
+#include "core/signal.hpp"
 
 namespace pitwall::fit {
 namespace {
@@ -31,6 +34,9 @@ void compare_way(const Drive& drive, const Subject& subject, const Played& playe
   const Track& track = *drive.track;
   const std::size_t from = nearest(track.t_s, begin_s);
   const std::size_t to = nearest(track.t_s, begin_s + kAhead_s);
+  for (std::size_t k = from; k <= to; ++k) {
+    if (!std::isfinite(track.x_m[k])) return;
+  }
   if (std::abs(track.t_s[from] - begin_s) > kNearest_s || std::abs(track.t_s[to] - begin_s - kAhead_s) > kNearest_s) return;
   const Moved a = played.at(track.t_s[from]);
   const Moved b = played.at(track.t_s[to]);
@@ -119,6 +125,47 @@ std::vector<ChannelError> channel_errors(const Problem& problem, const Subject& 
     e.held_after = root_mean(e.held_after, e.held_samples);
   }
   return errors;
+}
+
+std::vector<SteeringLag> steering_lags(const Problem& problem, const Subject& before, const Subject& after) {
+  std::vector<SteeringLag> lags;
+  for (std::size_t d = 0; d < problem.drives.size(); ++d) {
+    const Drive& drive = problem.drives[d];
+    std::vector<double> curvature;
+    for (const double angle : drive.commands.steering_rad) curvature.push_back(math::tan(angle) / problem.base.wheelbase_m);
+    const signals::CommandSignal command{drive.commands.t_s, curvature, signals::Between::kHeld};
+    std::vector<double> at, speed;
+    std::array<std::vector<double>, 3> turn;  // measured, before, after
+    Played scratch;
+    std::vector<double> first, second;
+    for (const Piece& piece : problem.pieces) {
+      if (piece.stretch.drive != d) continue;
+      first.resize(piece.rows.size());
+      second.resize(piece.rows.size());
+      if (!residuals_of(problem, piece, before, scratch, first.data()) || !residuals_of(problem, piece, after, scratch, second.data())) continue;
+      for (std::size_t i = 0; i < piece.rows.size(); ++i) {
+        const Row& row = piece.rows[i];
+        if (problem.channels[row.channel].quantity != Quantity::kYawRate || (!at.empty() && row.at_s <= at.back())) continue;
+        at.push_back(row.at_s);
+        speed.push_back(measured_speed(drive, row.at_s, problem.base.odometry_scale));
+        turn[0].push_back(row.measured);
+        turn[1].push_back(row.measured + first[i]);
+        turn[2].push_back(row.measured + second[i]);
+      }
+    }
+    SteeringLag lag;
+    lag.drive = drive.name;
+    const auto fitted = [&](const std::vector<double>& value) { return signals::fit_lag(command, {at, at, value, speed, {}}, {}).lag_s; };
+    if (const signals::Estimate measured = fitted(turn[0]); measured.identifiable) {
+      lag.measured_s = measured.value;
+      lag.low_s = measured.low;
+      lag.high_s = measured.high;
+      lag.before_s = fitted(turn[1]).value;
+      lag.after_s = fitted(turn[2]).value;
+    }
+    lags.push_back(std::move(lag));
+  }
+  return lags;
 }
 
 }  // namespace pitwall::fit

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/geometry.hpp"
-#include "core/math.hpp"
 #include "core/text.hpp"
 
 namespace pitwall::fit {
@@ -85,7 +84,7 @@ class Cutter {
 
   void add_channels() {
     first_channel_ = problem_.channels.size();
-    for (const Series& series : drive_.series) problem_.channels.push_back({index_, series.quantity, series.source, series.sigma, series.window_s});
+    for (const Series& series : drive_.series) problem_.channels.push_back({index_, series.quantity, series.source, series.sigma, series.span_s});
     track_channel_ = problem_.channels.size();
     if (!drive_.track) return;
     const Track& track = *drive_.track;
@@ -122,8 +121,8 @@ class Cutter {
     piece.held_out = problem_.pieces.size() % kEveryThird == kEveryThird - 1;
     for (std::size_t s = 0; s < drive_.series.size(); ++s) {
       const Series& series = drive_.series[s];
-      const double half = 0.5 * series.window_s;
-      for (std::size_t k = first_at(series.t_s, begin_s + half); k < series.t_s.size() && series.t_s[k] + half < end_s; ++k) {
+      const double half = 0.5 * series.span_s;
+      for (std::size_t k = first_at(series.t_s, begin_s + half); k < series.t_s.size() && series.t_s[k] < end_s - half; ++k) {
         if (std::isfinite(series.value[k])) piece.rows.push_back({first_channel_ + s, series.t_s[k], series.t_s[k], series.value[k], 0});
       }
     }
@@ -139,6 +138,10 @@ class Cutter {
     const double most = problem_.options.increment_s;
     std::size_t from = first_at(track.t_s, begin_s);
     for (std::size_t to = from; to < track.t_s.size() && track.t_s[to] < end_s; ++to) {
+      if (!std::isfinite(track.x_m[to])) {
+        from = to + 1;
+        continue;
+      }
       while (track.t_s[to] - track.t_s[from] > most + 1e-6) ++from;
       if (track.t_s[to] - track.t_s[from] < 0.6 * most) continue;
       const Vec2 way = rotate(-track.yaw_rad[from], Vec2{track.x_m[to] - track.x_m[from], track.y_m[to] - track.y_m[from]});
@@ -165,22 +168,7 @@ Pose2 increment(const Moved& from, const Moved& to, const Subject& subject) {
   return {seen.x, seen.y, to.yaw_rad - from.yaw_rad};
 }
 
-/// Motion at a time, as the mean over `window_s` about it: the constant velocity that drives from its beginning to its end.
-Moved mean_about(const Played& played, double t_s, double window_s) {
-  if (window_s <= 0.0) return played.at(t_s);
-  const Moved from = played.at(t_s - 0.5 * window_s);
-  const Moved to = played.at(t_s + 0.5 * window_s);
-  const double half_turn = 0.5 * (to.yaw_rad - from.yaw_rad);
-  const Vec2 chord = rotate(-from.yaw_rad - half_turn, Vec2{to.x_m - from.x_m, to.y_m - from.y_m});
-  const double arc_over_chord = std::abs(half_turn) < 1e-4 ? 1.0 : half_turn / math::sin(half_turn);
-  Moved mean;
-  mean.speed_mps = chord.x * arc_over_chord / window_s;
-  mean.lateral_mps = chord.y * arc_over_chord / window_s;
-  mean.yaw_rate_radps = 2.0 * half_turn / window_s;
-  return mean;
-}
-
-double simulated(Quantity quantity, const Moved& at, const Subject& subject) {
+double simulated_at(Quantity quantity, const Moved& at, const Subject& subject) {
   switch (quantity) {
     case Quantity::kWheelSpeed:
       return at.wheel_mps;
@@ -193,6 +181,15 @@ double simulated(Quantity quantity, const Moved& at, const Subject& subject) {
   return quantity == Quantity::kLateral ? seen.y : seen.x;
 }
 
+/// The mean over the span of a measurement, by Simpson's rule.
+double simulated(Quantity quantity, const Played& played, double t_s, double span_s, const Subject& subject) {
+  const double middle = simulated_at(quantity, played.at(t_s), subject);
+  if (span_s == 0.0) return middle;
+  const double before = simulated_at(quantity, played.at(t_s - 0.5 * span_s), subject);
+  const double after = simulated_at(quantity, played.at(t_s + 0.5 * span_s), subject);
+  return (before + 4.0 * middle + after) / 6.0;
+}
+
 }  // namespace
 
 std::size_t Problem::rows(bool held_out) const {
@@ -203,7 +200,9 @@ std::size_t Problem::rows(bool held_out) const {
 
 double measured_speed(const Drive& drive, double t_s, double odometry_scale) {
   if (const Series* series = drive.find(Quantity::kSpeed)) return smoothed(*series, t_s);
-  if (const Series* series = drive.find(Quantity::kWheelSpeed)) return odometry_scale * smoothed(*series, t_s);
+  if (const Series* series = drive.find(Quantity::kWheelSpeed)) {
+    return (std::isfinite(drive.odometry_scale) ? drive.odometry_scale : odometry_scale) * smoothed(*series, t_s);
+  }
   return NAN;
 }
 
@@ -236,8 +235,7 @@ Status residuals_of(const Problem& problem, const Piece& piece, const Subject& s
   Pose2 moved;
   for (std::size_t i = 0; i < piece.rows.size(); ++i) {
     const Row& row = piece.rows[i];
-    const Channel& channel = problem.channels[row.channel];
-    const Quantity quantity = channel.quantity;
+    const Quantity quantity = problem.channels[row.channel].quantity;
     const Moved at = scratch.at(row.at_s);
     switch (quantity) {
       case Quantity::kAhead:
@@ -252,7 +250,7 @@ Status residuals_of(const Problem& problem, const Piece& piece, const Subject& s
         into[i] = wrap_angle(moved.yaw - row.measured);
         break;
       default:
-        into[i] = simulated(quantity, quantity == Quantity::kWheelSpeed ? at : mean_about(scratch, row.at_s, channel.window_s), subject) - row.measured;
+        into[i] = simulated(quantity, scratch, row.at_s, problem.channels[row.channel].span_s, subject) - row.measured;
     }
   }
   return {};

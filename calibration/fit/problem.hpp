@@ -33,7 +33,7 @@ struct Channel {
   Quantity quantity = Quantity::kSpeed;
   std::string source;
   double sigma = 1.0;
-  double window_s = 0.0;  ///< of the mean that is measured; not for wheel speeds and increments
+  double span_s = 0.0;
 };
 
 /// One compared number.
@@ -70,7 +70,7 @@ Result<Problem> make_problem(const CarParameters& base, std::vector<Drive> drive
 Status residuals_of(const Problem& problem, const Piece& piece, const Subject& subject, Played& scratch, double* into);
 
 /// What a measured speed is at a time: straight line through the samples within a tenth of a second; NaN where there are none.
-/// Forward speed where it is measured, else the odometry's times `odometry_scale`.
+/// Forward speed where it is measured, else the odometry's times the drive's scale, else times `odometry_scale`.
 double measured_speed(const Drive& drive, double t_s, double odometry_scale);
 double measured_yaw_rate(const Drive& drive, double t_s);
 
