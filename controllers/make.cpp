@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "controllers/excite.hpp"
 #include "controllers/gap_follow.hpp"
 #include "controllers/line_controller.hpp"
 #include "controllers/line_follower.hpp"
@@ -46,6 +47,13 @@ Result<Parameters> load(const Node& node, std::string_view what) {
   if (node.is_null()) return parameters;
   if (const Status status = load_fields(node, what, parameters); !status) return status.error();
   return parameters;
+}
+
+MadeController make_excite(const char* name, const Node& node, const CarParameters& car, const LineToFollow* /*line*/) {
+  const auto parameters = load<ExciteParameters>(node, name);
+  if (!parameters) return parameters.error();
+  if (const Status status = validate(*parameters, car); !status) return status.error();
+  return MadeController(std::make_unique<Excite>(*parameters, car));
 }
 
 MadeController make_gap_follow(const char* name, const Node& node, const CarParameters& car, const LineToFollow* /*line*/) {
@@ -125,6 +133,7 @@ constexpr Entry law_entry(const char* name) {
 
 // Steering laws: one line each.
 constexpr std::array kEntries{
+    entry<ExciteParameters>("excite", make_excite),
     entry<GapFollowParameters>("gap_follow", make_gap_follow),
     entry<LineFollowerParameters>("line_follower", make_line_follower),
     law_entry<LqrLaw>("lqr"),

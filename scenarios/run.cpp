@@ -18,6 +18,8 @@
 namespace pitwall::scenarios {
 namespace {
 
+constexpr double kStanding_mps = 0.02;
+
 /// The line with its speeds, and the free width beside each of its points.
 controllers::LineToFollow line_to_follow(const ResolvedRun& run) {
   constexpr double kFarthest_m = 10.0;
@@ -129,7 +131,8 @@ class Judge {
     if (const auto wrong = faults_.after_step(world, metrics_.cross_track_m())) fail(world, *wrong);
     goals_met_ = faults_.done() && car.lap.laps >= criteria_.laps_at_least && metrics_.completed_passes() >= criteria_.passes_at_least &&
                  car.lap.progress_m >= criteria_.progress_laps_at_least * length_m_ &&
-                 watch_.least_progress_m(world) >= criteria_.every_car_laps_at_least * length_m_;
+                 watch_.least_progress_m(world) >= criteria_.every_car_laps_at_least * length_m_ &&
+                 (!criteria_.end_of_path || (car.command.reason == Reason::kEndOfPath && std::fabs(car.velocity_mps.x) < kStanding_mps));
   }
 
   void time_out(const sim::World& world, double timeout_s) {

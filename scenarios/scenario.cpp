@@ -33,6 +33,7 @@ void Criteria::fields(FieldVisitor& f) {
   f.number("every_car_laps_at_least", every_car_laps_at_least, {"", 0, 1000, "true progress of each car, in laps"});
   f.number("stall_after_s", stall_after_s,
            {"s", 0, 1e6, "a car that comes less than 0.5 m farther in this time has failed; 0: not judged"});
+  f.flag("end_of_path", end_of_path, "the controller under test has come to the end of its path, and its car stands");
 }
 
 Scenario::Scenario() : controllers(controllers::names().size(), Node::map()) {}

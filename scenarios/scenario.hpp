@@ -60,6 +60,7 @@ struct Criteria {
   std::int64_t passes_at_least = 0;
   double every_car_laps_at_least = 0.0;  ///< true progress of each car
   double stall_after_s = 0.0;            ///< a car that comes less than 0.5 m farther in this time has failed
+  bool end_of_path = false;              ///< the controller under test has come to the end of its path, and its car stands
   void fields(FieldVisitor& f);
 };
 

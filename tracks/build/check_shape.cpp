@@ -96,11 +96,16 @@ Result<ShapeReport> check_shape(const TrackPlan& plan, const CentreLine& line) {
       }
     }
   }
-  const double least_radius = std::max(plan.min_radius_m, line.half_width_m[tightest]);
+  const bool hall = plan.shape == Shape::kHall;
+  const double least_radius = hall ? plan.min_radius_m : std::max(plan.min_radius_m, line.half_width_m[tightest]);
   if (report.min_radius_m < least_radius) {
     return Error{name + "radius " + metres(report.min_radius_m) + " at " + place(points[tightest]) + ": must be at least " +
                  metres(least_radius) + " (min_radius_m = " + metres(plan.min_radius_m) + ", half width " +
                  metres(line.half_width_m[tightest]) + ")"};
+  }
+  if (hall) {
+    report.min_wall_m = std::numeric_limits<double>::infinity();
+    return report;
   }
   const Nearest nearest = least_wall(line, spacing, plan.min_wall_m);
   report.min_wall_m = nearest.wall;

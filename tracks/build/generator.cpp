@@ -90,10 +90,29 @@ CentreLine resample(const std::vector<Sample>& samples, double spacing) {
   return line;
 }
 
+/// Where a raster lies, in cells.
+struct Raster {
+  double first_column = 0.0;
+  double first_row = 0.0;
+  int width = 0;
+  int height = 0;
+};
+
+/// Frees the cells whose centre lies in the box of the line and `around` it.
+void clear_box(Vec2 low, Vec2 high, double around, double cell, const Raster& raster, std::vector<std::int8_t>& values) {
+  for (int j = 0; j < raster.height; ++j) {
+    for (int i = 0; i < raster.width; ++i) {
+      const Vec2 centre{(raster.first_column + i + 0.5) * cell, (raster.first_row + j + 0.5) * cell};
+      const bool inside = centre.x >= low.x - around && centre.x <= high.x + around && centre.y >= low.y - around && centre.y <= high.y + around;
+      if (inside) values[static_cast<std::size_t>(j) * static_cast<std::size_t>(raster.width) + static_cast<std::size_t>(i)] = 0;
+    }
+  }
+}
+
 }  // namespace
 
 CentreLine centre_line(const TrackPlan& plan) {
-  if (plan.shape == Shape::kRoundedRectangle) return resample(rectangle_samples(plan.rectangle, 0.5 * plan.width_m), plan.spacing_m);
+  if (plan.shape != Shape::kSpline) return resample(rectangle_samples(plan.rectangle, 0.5 * plan.width_m), plan.spacing_m);
   return resample(spline_samples(plan.points), plan.spacing_m);
 }
 
@@ -119,6 +138,7 @@ Result<OccupancyMap> rasterise(const TrackPlan& plan, const CentreLine& line) {
   const int width = static_cast<int>(columns);
   const int height = static_cast<int>(rows);
   std::vector<std::int8_t> values(static_cast<std::size_t>(width) * static_cast<std::size_t>(height), 100);
+  if (plan.shape == Shape::kHall) clear_box(low, high, widest, cell, {first_column, first_row, width, height}, values);
   for (std::size_t k = 0; k < line.points.size(); ++k) {
     const std::size_t next = (k + 1) % line.points.size();
     const Vec2 from = line.points[k];

@@ -38,11 +38,11 @@ struct GeneratedTrack {
 CentreLine centre_line(const TrackPlan& plan);
 
 /// Refused, with values and place: a line that crosses itself, radii below the plan's least or below the half width,
-/// less wall than the plan asks for between parts that pass one another.
+/// less wall than the plan asks for between parts that pass one another. A hall has no walls inside, which the last two are about.
 Result<ShapeReport> check_shape(const TrackPlan& plan, const CentreLine& line);
 
 /// Cells whose centre lies within the half width of the centre line are free, all others occupied, with plan.margin_m of
-/// wall around.
+/// wall around. Of a hall the box around is free too.
 Result<OccupancyMap> rasterise(const TrackPlan& plan, const CentreLine& line);
 
 /// centre_line, check_shape, rasterise.

@@ -16,7 +16,7 @@
 namespace pitwall::tracks::build {
 namespace {
 
-constexpr std::array<std::string_view, 2> kShapeNames{"rounded_rectangle", "spline"};
+constexpr std::array<std::string_view, 3> kShapeNames{"rounded_rectangle", "hall", "spline"};
 constexpr double kFarthest = 1000.0;
 constexpr double kMinWidth = 0.5;
 constexpr double kMaxWidth = 20.0;

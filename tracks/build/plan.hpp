@@ -17,6 +17,7 @@ namespace pitwall::tracks::build {
 /// How the centre line follows from the plan.
 enum class Shape {
   kRoundedRectangle,  ///< about the map's origin, counter-clockwise, from the middle of the bottom straight along +x
+  kHall,              ///< the same line in the middle of nothing: free is its whole box and half the width around
   kSpline,            ///< the closed uniform cubic B-spline of the control points, from beside the first one onwards
 };
 
