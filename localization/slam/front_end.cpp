@@ -19,7 +19,9 @@ constexpr int kLevels = 3;
 constexpr double kWindowSigmas = 4.0;
 constexpr double kLeastWindow_m = 0.3;
 constexpr double kLeastWindow_rad = 0.2;
-constexpr double kLeastResponse = 0.4;
+constexpr double kLeastResponse = 0.35;
+// What a search knows of the yaw.
+constexpr double kSearched_rad = 0.02;
 // A pose that a search has found replaces a registered one if its response is better by this.
 constexpr double kClearlyBetter = 0.05;
 // A search has found the pose to within this; the registration after it may go where the walls are.
@@ -64,11 +66,14 @@ FrontEndResult place_node(const Survey& survey, const WallPieces& walls, const P
     const auto best = search(grid, seen, window, std::max(kLeastResponse, registered + kClearlyBetter));
     if (best) {
       const Prior loose{best->T_map_scan, information_of(round_covariance(kFoundSigma_m, kFoundSigma_rad))};
-      const Registration again = register_walls(map, walls, loose, best->T_map_scan, rules);
-      if (again.usable && grid.response(seen, again.T_map_scan) > registered) {
-        found = again;
-        result.placement = Placement::kSearched;
+      Registration again = register_walls(map, walls, loose, best->T_map_scan, rules);
+      // Where the walls do not take it further, the search itself is as good as its cells.
+      if (!again.usable || grid.response(seen, again.T_map_scan) < best->response - kClearlyBetter) {
+        again.T_map_scan = best->T_map_scan;
+        again.covariance = round_covariance(kCell_m, kSearched_rad);
       }
+      found = again;
+      result.placement = Placement::kSearched;
     }
     if (result.placement != Placement::kSearched && !holds && registered < kLeastResponse) {
       result.placement = Placement::kOdometry;

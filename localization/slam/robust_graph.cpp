@@ -12,8 +12,7 @@ namespace {
 // How fast the convex surrogate becomes the truncated one; the paper's value.
 constexpr double kGrowth = 1.4;
 constexpr int kMostRounds = 200;
-// With this control parameter every weight is 0 or 1.
-constexpr double kDecided = 1e6;
+const OptimizerSettings kRough{10, 1e-4};
 
 // Weight of a term of chi2 r2 at the control parameter mu: 1 well below the gate, 0 well above, in between what makes the surrogate.
 double weight_of(double r2, double gate, double mu) {
@@ -28,13 +27,25 @@ struct Attempt {
   double truncated = 0.0;  // chi2 with no closure counting more than the gate: what is made least
 };
 
-// From the poses of the graph.
-Result<Attempt> anneal(Graph graph, double gate) {
-  std::vector<double> weights(graph.edges.size(), 1.0);
-  const OptimizerSettings rough{5, 1e-4};
+// Chi2 with no closure counting more than the gate, and which closures are within it.
+double judge(const Graph& graph, double gate, std::vector<double>& weights) {
+  double sum = 0.0;
+  for (std::size_t k = 0; k < graph.edges.size(); ++k) {
+    const double r2 = chi2_of(graph.edges[k], graph.poses);
+    const bool within = !graph.edges[k].closure || r2 <= gate;
+    weights[k] = within ? 1.0 : 0.0;
+    sum += within ? r2 : gate;
+  }
+  return sum;
+}
+
+// The surrogate minima one after the other. With `relax`, each round starts from its relaxed problem instead of the round before: steps
+// between rounds may be large.
+Status anneal(Graph& graph, double gate, bool relax, std::vector<double>& weights) {
   double worst = 0.0;
   for (const Edge& edge : graph.edges) worst = edge.closure ? std::max(worst, chi2_of(edge, graph.poses)) : worst;
-  double mu = worst > gate ? gate / (2.0 * worst - gate) : kDecided;
+  if (worst <= gate) return {};
+  double mu = gate / (2.0 * worst - gate);
   bool decided = false;
   for (int round = 0; round < kMostRounds && !decided; ++round, mu *= kGrowth) {
     decided = true;
@@ -43,41 +54,66 @@ Result<Attempt> anneal(Graph graph, double gate) {
       weights[k] = weight_of(chi2_of(graph.edges[k], graph.poses), gate, mu);
       decided = decided && (weights[k] == 0.0 || weights[k] == 1.0);
     }
-    if (const Result<Optimum> step = optimize(graph, rough, weights); !step) return step.error();
+    if (relax) {
+      if (const Status status = chordal_start(graph, weights); !status) return status;
+    }
+    if (const Result<Optimum> step = optimize(graph, kRough, weights); !step) return step.error();
   }
+  return {};
+}
+
+// Where the annealing has lost a whole place, one of its closures brings back the others: each one that is left out is tried, and
+// kept if more is within the gate for it.
+Status bring_back(Attempt& attempt, double gate, std::vector<double>& weights) {
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    if (weights[k] > 0.0) continue;
+    Graph trial = attempt.graph;
+    std::vector<double> with = weights;
+    with[k] = 1.0;
+    if (const Result<Optimum> step = optimize(trial, kRough, with); !step) return step.error();
+    judge(trial, gate, with);
+    if (const Result<Optimum> step = optimize(trial, kRough, with); !step) return step.error();
+    const double truncated = judge(trial, gate, with);
+    if (truncated >= attempt.truncated) continue;
+    attempt.truncated = truncated;
+    attempt.graph = std::move(trial);
+    weights = std::move(with);
+  }
+  return {};
+}
+
+// From the poses of the graph.
+Result<Attempt> settle(Graph graph, double gate, bool relax) {
+  std::vector<double> weights(graph.edges.size(), 1.0);
+  if (const Status status = anneal(graph, gate, relax, weights); !status) return status.error();
   Attempt attempt;
-  for (double& weight : weights) {
-    weight = weight >= 0.5 ? 1.0 : 0.0;
-    attempt.result.accepted.push_back(weight > 0.0);
-  }
-  const Result<Optimum> optimum = optimize(graph, {}, weights);
+  attempt.truncated = judge(graph, gate, weights);
+  attempt.graph = std::move(graph);
+  if (const Status status = bring_back(attempt, gate, weights); !status) return status.error();
+  const Result<Optimum> optimum = optimize(attempt.graph, {}, weights);
   if (!optimum) return optimum.error();
   attempt.result.optimum = *optimum;
-  for (const Edge& edge : graph.edges) {
-    const double r2 = chi2_of(edge, graph.poses);
-    attempt.truncated += edge.closure ? std::min(r2, gate) : r2;
-  }
-  attempt.graph = std::move(graph);
+  for (const double weight : weights) attempt.result.accepted.push_back(weight > 0.0);
   return attempt;
 }
 
 // From what the edges of these weights have it.
-Result<Attempt> anneal_from(Graph graph, std::span<const double> weights, double gate) {
+Result<Attempt> settle_from(Graph graph, std::span<const double> weights, double gate) {
   if (const Status status = chordal_start(graph, weights); !status) return status.error();
   if (const Result<Optimum> first = optimize(graph, {20, 1e-4}, weights); !first) return first.error();
-  return anneal(std::move(graph), gate);
+  return settle(std::move(graph), gate, true);
 }
 
 }  // namespace
 
 Result<RobustOptimum> optimize_robustly(Graph& graph, double gate, RobustStart start) {
   std::vector<double> trusted(graph.edges.size(), 1.0);
-  Result<Attempt> best = start == RobustStart::kPoses ? anneal(graph, gate) : anneal_from(graph, trusted, gate);
+  Result<Attempt> best = start == RobustStart::kPoses ? settle(graph, gate, false) : settle_from(graph, trusted, gate);
   if (!best) return best.error();
   if (start == RobustStart::kNone) {
     // Few false closures leave the relaxed problem with all edges near the truth; many do not, and then the way alone is nearer.
     for (std::size_t k = 0; k < graph.edges.size(); ++k) trusted[k] = graph.edges[k].closure ? 0.0 : 1.0;
-    Result<Attempt> other = anneal_from(graph, trusted, gate);
+    Result<Attempt> other = settle_from(graph, trusted, gate);
     if (!other) return other.error();
     if (other->truncated < best->truncated) best = std::move(other);
   }
