@@ -214,6 +214,11 @@ Result<Section> section_of_accelerometer(const fs::path& file) {
 void gate_pairs(const std::vector<RatePair>& pairs, const ImuReportOptions& options, Gate& gate) {
   const auto gyro_outside = [](const RatePair& pair) { return pair.kind_a == Kind::kGyro && from_outside(pair.kind_b); };
   const bool outside = std::any_of(pairs.begin(), pairs.end(), gyro_outside);
+  if (pairs.empty()) {
+    gate.at_most("delay of a gyro", options.max_delay_ms, NAN, "ms");
+    gate.at_most("scale less 1 of a gyro", options.max_scale_error, NAN);
+    gate.at_most("bias of a gyro", options.max_bias_dps, NAN, "deg/s");
+  }
   for (const RatePair& pair : pairs) {
     if (pair.kind_a != Kind::kGyro || (outside && !gyro_outside(pair))) continue;
     const std::string of = pair.a + " beside " + pair.b;
@@ -283,13 +288,19 @@ Result<ReportResult> imu_report(const ImuReportOptions& options) {
     document.title += " of " + run->run.path.filename().string();
     document.warnings = run->warnings;
     const std::vector<RateSource> sources = rate_sources(*run);
-    if (sources.size() < 2)
-      return Error{options.run.run.string() + ": nothing to compare the gyro with: no odometry, no scans, no second gyro"};
+    if (sources.size() < 2 && run->run.pose.size() < 2) {
+      return Error{options.run.run.string() + ": nothing to compare the gyro with: no odometry, no scans, no second gyro, no localiser"};
+    }
     std::vector<RatePair> pairs;
     for (std::size_t a = 0; a < sources.size(); ++a) {
       for (std::size_t b = a + 1; b < sources.size(); ++b) pairs.push_back(compare_rates(sources[a], sources[b]));
     }
-    Section rates{"rates", "Turn rates", {}, {}, {table_of_pairs(pairs)}, {}};
+    Section rates{"rates", "Turn rates", {}, {}, {}, {}};
+    if (pairs.empty()) {
+      rates.notes.emplace_back("not available: no odometry, no scans and no second gyro to compare the gyro with");
+    } else {
+      rates.tables.push_back(table_of_pairs(pairs));
+    }
     const auto outside = [](const RateSource& source) { return from_outside(source.kind); };
     if (std::none_of(sources.begin(), sources.end(), outside)) {
       rates.notes.emplace_back("no scans tell the turn: nothing here measures it from outside the car");

@@ -130,6 +130,12 @@ Status check(const OdometryTracks& tracks, std::size_t least) {
     return Error{tracks.path.string() + ": insufficient odometry: " + std::to_string(track->size()) + " poses of " + track->source +
                  ", needed are " + std::to_string(least)};
   }
+  constexpr double kMostUnseen = 0.9;
+  for (const Track* track : {&tracks.wheels, &tracks.scans}) {
+    if (static_cast<double>(track->unseen) <= kMostUnseen * static_cast<double>(track->size())) continue;
+    return Error{tracks.path.string() + ": insufficient odometry: in " + std::to_string(track->unseen) + " of " +
+                 std::to_string(track->size()) + " pairs of scans the walls do not tell the speed; name another source (--scans SOURCE)"};
+  }
   std::size_t overlap = 0;
   for (const double t : tracks.scans.t_s) overlap += tracks.wheels.at(t) ? 1 : 0;
   if (overlap >= kLeastOverlap) return {};

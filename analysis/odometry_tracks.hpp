@@ -42,7 +42,7 @@ struct OdometryTracks {
 };
 
 /// Reads both tracks of a recording. Errors: those of load_run(), no source, an unknown one (with what there is), fewer than
-/// `least` poses of either, less than two poses by scans within the time of the wheels.
+/// `least` poses of either, less than two poses by scans within the time of the wheels, matched scans whose walls hardly ever tell the speed.
 Result<OdometryTracks> load_tracks(const std::filesystem::path& recording, const TrackOptions& options);
 
 /// What both did from one pose by scans to the next.

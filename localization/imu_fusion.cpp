@@ -123,7 +123,7 @@ CentreFusion::CentreFusion(std::vector<ImuMount> mounts) : mounts_(std::move(mou
     rotations_.push_back(mounts_[i].rotation());
     weights_ += mounts_[i].weight;
     for (std::size_t k = 0; k < i; ++k) {
-      const double apart = norm(mounts_[i].position_m - mounts_[k].position_m);
+      const double apart = length(mounts_[i].position_m - mounts_[k].position_m);
       if (!(apart > longest)) continue;
       longest = apart;
       baseline_ = {i, k};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several IMUs as one at base_link: their samples on one grid of times, then their turn rates and accelerations carried over the rigid body,
+// Several IMUs as one at base_link: their samples on one grid of times, then their turn rates and accelerations carried over the rigid
+// body,
 //
 //   f_base = R f - alpha x r - omega x (omega x r),
 //
@@ -61,8 +62,8 @@ class ImuSynchronizer {
 
   /// False where the sample is dropped: not finite, or not newer than the last of its stream.
   bool add(std::size_t stream, const ImuSample& sample);
-  /// The next time of the grid at which all streams are known, one sample each, interpolated; nothing until it is due. The reference stays valid
-  /// until the next call.
+  /// The next time of the grid at which all streams are known, one sample each, interpolated; nothing until it is due. The reference stays
+  /// valid until the next call.
   const std::vector<ImuSample>* next(Time now);
 
   [[nodiscard]] std::int64_t dropped() const { return dropped_; }

@@ -52,13 +52,13 @@ Matrix3 rotation_of(double roll_rad, double pitch_rad, double yaw_rad) {
 Result<Matrix3> mount_rotation(const Vector3& still, std::span<const Vector3> pushed) {
   constexpr double kNotGravity_mps2 = 2.0;
   constexpr double kPush_mps2 = 0.8;
-  const double g = norm(still);
+  const double g = length(still);
   if (!(std::abs(g - kStandardGravity_mps2) < kNotGravity_mps2))
     return Error{"at rest it reads " + format_number(g, 4) + " m/s^2: that is not gravity"};
   const Vector3 up{{0.0, 0.0, 1.0}};
   const Vector3 direction = (1.0 / g) * still;
   const Vector3 across = cross(direction, up);
-  const double sine = norm(across);
+  const double sine = length(across);
   Matrix3 level = identity<3>();
   if (sine > 1e-9) {
     level = rotation_about((1.0 / sine) * across, math::atan2(sine, direction.v[2]));
@@ -80,7 +80,7 @@ Result<Matrix3> rotation_between(std::span<const Vector3> a, std::span<const Vec
   Matrix3 sum;                          // of a b^T
   std::size_t pairs = 0;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    if (!is_finite(a[i]) || !is_finite(b[i]) || !(norm(a[i]) > kTurning_radps)) continue;
+    if (!is_finite(a[i]) || !is_finite(b[i]) || !(length(a[i]) > kTurning_radps)) continue;
     sum = sum + a[i] * transposed(b[i]);
     ++pairs;
   }
@@ -90,7 +90,7 @@ Result<Matrix3> rotation_between(std::span<const Vector3> a, std::span<const Vec
   if (!(eigen.values[1] > kLeastShare * kLeastShare * eigen.values[2]))
     return Error{"all turns are about one axis: the rotation about it is not known"};
   const auto column = [&](std::size_t k) { return Vector3{{eigen.vectors(0, k), eigen.vectors(1, k), eigen.vectors(2, k)}}; };
-  const auto unit = [](const Vector3& v) { return (1.0 / norm(v)) * v; };
+  const auto unit = [](const Vector3& v) { return (1.0 / length(v)) * v; };
   const Vector3 v0 = column(2);
   const Vector3 v1 = column(1);
   const Vector3 u0 = unit(sum * v0);

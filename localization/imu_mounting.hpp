@@ -18,12 +18,12 @@ Matrix3 rotation_of(double roll_rad, double pitch_rad, double yaw_rad);
 /// push above 0.8 m/s^2.
 Result<Matrix3> mount_rotation(const Vector3& still, std::span<const Vector3> pushed);
 
-/// The rotation R for which the sum of |a - R b|^2 is least, over pairs with |a| above 0.3 rad/s. Errors: fewer than 10 such pairs, turns about
-/// one axis only (the rotation about it is not known then).
+/// The rotation R for which the sum of |a - R b|^2 is least, over pairs with |a| above 0.3 rad/s. Errors: fewer than 10 such pairs, turns
+/// about one axis only (the rotation about it is not known then).
 Result<Matrix3> rotation_between(std::span<const Vector3> a, std::span<const Vector3> b);
 
-/// How much later b says what a says: the shift of at most 0.15 s at which their amounts (|turn rate|, say) correlate most. Stamps increase.
-/// Errors: less than 2 s in common; amounts that hardly change; the best shift is at the end of the range.
+/// How much later b says what a says: the shift of at most 0.15 s at which their amounts (|turn rate|, say) correlate most. Stamps
+/// increase. Errors: less than 2 s in common; amounts that hardly change; the best shift is at the end of the range.
 Result<double> time_offset_s(std::span<const double> a_t_s, std::span<const double> a, std::span<const double> b_t_s,
                              std::span<const double> b);
 

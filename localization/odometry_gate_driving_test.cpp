@@ -112,7 +112,8 @@ Driven drive(const scenarios::ResolvedRun& run, double jump_every_s, bool gated)
   };
   PoseTrack truth(from_seconds(1000.0));
   hooks.after_step = [&](const sim::World& world) { truth.add(world.now(), world.car(0).T_map_base); };
-  auto outcome = scenarios::run_scenario(run, [] { return false; }, hooks);
+  auto outcome = scenarios::run_scenario(
+      run, [] { return false; }, hooks);
   REQUIRE_MESSAGE(outcome.ok(), outcome.error().message);
   driven.outcome = *std::move(outcome);
   if (driven.log.gated.size() < 2) return driven;
@@ -142,7 +143,8 @@ TEST_CASE("driving by the gated pose, every built-in scenario ends as without th
   CHECK(driven_by_pose >= 5);
 }
 
-TEST_CASE("with a jump of a metre every 2 s the gated car passes what it passes without, on a way within 5 % of the true one; ungated it fails") {
+TEST_CASE(
+    "with a jump of a metre every 2 s the gated car passes what it passes without, on a way within 5 % of the true one; ungated it fails") {
   int failed_ungated = 0;
   double worst_percent = 0.0;
   for (const scenarios::ResolvedRun& run : built_in()) {

@@ -115,8 +115,8 @@ double way_of(const PoseTrack& truth, Time from, Time to) {
   return way;
 }
 
-/// What the gated pose reads of the first 0.600 m, and of the first 2.00 rad, that the car truly makes after the first pose; nothing where it
-/// makes less.
+/// What the gated pose reads of the first 0.600 m, and of the first 2.00 rad, that the car truly makes after the first pose; nothing where
+/// it makes less.
 struct Readings {
   std::optional<double> way_m, turned_rad;
 };

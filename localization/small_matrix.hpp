@@ -77,7 +77,7 @@ Matrix<C, R> transposed(const Matrix<R, C>& a) {
 }
 
 inline double dot(const Vector3& a, const Vector3& b) { return a.v[0] * b.v[0] + a.v[1] * b.v[1] + a.v[2] * b.v[2]; }
-inline double norm(const Vector3& a) { return std::sqrt(dot(a, a)); }
+inline double length(const Vector3& a) { return std::sqrt(dot(a, a)); }
 inline Vector3 cross(const Vector3& a, const Vector3& b) {
   return {{a.v[1] * b.v[2] - a.v[2] * b.v[1], a.v[2] * b.v[0] - a.v[0] * b.v[2], a.v[0] * b.v[1] - a.v[1] * b.v[0]}};
 }
