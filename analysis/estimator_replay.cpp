@@ -6,8 +6,11 @@
 #include <numeric>
 
 #include "calibration/car_profile.hpp"
+#include "core/files.hpp"
 #include "core/math.hpp"
+#include "core/signal.hpp"
 #include "core/text.hpp"
+#include "localization/imu_fusion.hpp"
 
 namespace pitwall::analysis {
 
@@ -217,9 +220,65 @@ EstimatedSeries replay_estimator(const ImuSeries& imu, const OdometrySeries& whe
   return out;
 }
 
+Result<ImuTrack> fused_track(const ImuRun& run, const std::filesystem::path& rig_file) {
+  const Result<std::string> bytes = read_file(rig_file);
+  if (!bytes) return bytes.error();
+  const Result<localization::ImuRig> rig = localization::parse_imu_rig(*bytes, rig_file.string());
+  if (!rig) return rig.error();
+  struct Event {
+    double arrival_s;
+    std::size_t stream;
+    localization::ImuSample sample;
+  };
+  std::vector<Event> events;
+  std::vector<localization::ImuMount> mounts;
+  for (const localization::NamedMount& each : rig->imus) {
+    std::vector<std::string> names;
+    for (const ImuTrack& imu : run.imus) names.push_back(imu.topic);
+    const auto found = std::find(names.begin(), names.end(), each.topic);
+    if (found == names.end()) return Error{rig_file.string() + ": imus." + each.name + ": " + unknown_name("IMU", each.topic, names)};
+    const ImuSeries& s = run.imus[static_cast<std::size_t>(found - names.begin())].series;
+    for (std::size_t i = 0; i < s.size(); ++i) {
+      events.push_back({s.arrival_s[i], mounts.size(),
+                        {run.run.origin + from_seconds(s.t_s[i]),
+                         {{s.gyro_x[i], s.gyro_y[i], s.gyro_z[i]}},
+                         {{s.accel_x[i], s.accel_y[i], s.accel_z[i]}}}});
+    }
+    mounts.push_back(each.mount);
+  }
+  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.arrival_s < b.arrival_s; });
+  localization::ImuSynchronizer grid(rig->sync, mounts.size());
+  localization::CentreFusion fusion(mounts);
+  ImuTrack fused{"rig", {}, {}, 0};
+  for (const Event& event : events) {
+    grid.add(event.stream, event.sample);
+    while (const auto* samples = grid.next(run.run.origin + from_seconds(event.arrival_s))) {
+      const Imu imu = fusion.fuse(*samples);
+      const auto& [gx, gy, gz] = imu.angular_velocity_radps;
+      const auto& [ax, ay, az] = imu.linear_acceleration_mps2;
+      ImuSeries& to = fused.series;
+      to.t_s.push_back(seconds_since(run.run.origin, imu.stamp));
+      to.arrival_s.push_back(event.arrival_s);
+      to.gyro_x.push_back(gx);
+      to.gyro_y.push_back(gy);
+      to.gyro_z.push_back(gz);
+      to.accel_x.push_back(ax);
+      to.accel_y.push_back(ay);
+      to.accel_z.push_back(az);
+    }
+  }
+  if (fused.series.size() < 2) return Error{rig_file.string() + ": its IMUs are never known at the same time"};
+  return fused;
+}
+
 Result<ReportResult> estimator_replay(const EstimatorReplayOptions& options) {
-  const Result<ImuRun> run = load_imu_run(options.run, true);
+  Result<ImuRun> run = load_imu_run(options.run, true);
   if (!run) return run.error();
+  if (!options.rig.empty()) {
+    Result<ImuTrack> fused = fused_track(*run, options.rig);
+    if (!fused) return fused.error();
+    run->imus.insert(run->imus.begin(), *std::move(fused));
+  }
   if (run->odometries.empty())
     return Error{options.run.run.string() + ": no odometry was recorded (/odom): the estimator needs the wheels"};
   const Result<CarParameters> car = calibration_of(options, *run);
@@ -251,7 +310,7 @@ Result<ReportResult> estimator_replay(const EstimatorReplayOptions& options) {
   Section section{"scores", "Scores",
                   {},       {{"imu", "IMU", text(run->imus.front().topic)}, {"wheels", "wheels", text(run->odometries.front().topic)}},
                   {},       {}};
-  Gate gate;
+  Gate& gate = result.gate;
   const std::vector<Reference> references = references_of(*run);
   for (const Reference& reference : references) {
     Table table{reference.name,
@@ -265,23 +324,22 @@ Result<ReportResult> estimator_replay(const EstimatorReplayOptions& options) {
       if (k == 0) first = score.speed.rms();
       table.rows.push_back(score_row(settings[k].name, score, first));
       const std::string of = " of '" + settings[k].name + "' against the " + reference.name;
-      gate.at_most("speed rms" + of + " [m/s]", options.max_speed_rms_mps, score.speed.rms());
-      gate.at_most("turn rate rms" + of + " [deg/s]", options.max_rate_rms_dps, score.rate.rms() / kDegree);
-      gate.at_most("heading drift" + of + " [deg/min]", options.max_drift_dpm, 60.0 * score.drift_rad / kDegree / score.known_s);
+      gate.at_most("speed rms" + of, options.max_speed_rms_mps, score.speed.rms(), "m/s");
+      gate.at_most("turn rate rms" + of, options.max_rate_rms_dps, score.rate.rms() / kDegree, "deg/s");
+      gate.at_most("heading drift" + of, options.max_drift_dpm, 60.0 * score.drift_rad / kDegree / score.known_s, "deg/min");
     }
     table.rows.push_back(score_row("wheels alone", score_of(wheels.t_s, wheels.speed_mps, wheels.yaw_rate_radps, reference), first));
     section.tables.push_back(std::move(table));
   }
   if (references.empty()) {
     section.notes.emplace_back("not available: neither scans nor a truth say how the car moved");
-    gate.at_most("speed rms [m/s]", options.max_speed_rms_mps, NAN);
-    gate.at_most("turn rate rms [deg/s]", options.max_rate_rms_dps, NAN);
-    gate.at_most("heading drift [deg/min]", options.max_drift_dpm, NAN);
+    gate.at_most("speed rms", options.max_speed_rms_mps, NAN, "m/s");
+    gate.at_most("turn rate rms", options.max_rate_rms_dps, NAN, "deg/s");
+    gate.at_most("heading drift", options.max_drift_dpm, NAN, "deg/min");
   }
   section.tables.push_back(table_of_consistency(settings, results));
   document.sections.push_back(std::move(section));
   gate.add_to(document);
-  result.passed = gate.passed();
   result.arrays = std::move(arrays);
   return result;
 }

@@ -18,6 +18,7 @@ struct EstimatorReplayOptions {
   ImuRunOptions run;
   std::filesystem::path car_yaml;  ///< profile of the car, where the recording has none
   bool car_given = false;          ///< whether run.driver.profile was asked for by name
+  std::filesystem::path rig;       ///< mounts of the IMUs (localization/imu_fusion.hpp): they are put together as the IMU "rig"
   std::vector<std::string> sets;   ///< each a setting of its own: "name=value", several joined by commas; "imu=/topic" chooses the IMU
   std::optional<double> max_speed_rms_mps, max_rate_rms_dps, max_drift_dpm;
 };
@@ -31,7 +32,11 @@ struct EstimatedSeries {
 EstimatedSeries replay_estimator(const ImuSeries& imu, const OdometrySeries& wheels, Time origin,
                                  const localization::VehicleStateParameters& parameters);
 
-/// Errors: as load_imu_run; no odometry; no calibration in the recording and none given; an unknown name, value or IMU in --set.
+/// The IMUs of a rig as one at base_link, synchronised and fused in the order of receipt as on the car. Errors: a rig that cannot be read, an
+/// IMU of it that was not recorded, no time at which all of them are known.
+Result<ImuTrack> fused_track(const ImuRun& run, const std::filesystem::path& rig);
+
+/// Errors: as load_imu_run; as fused_track; no odometry; no calibration in the recording and none given; an unknown name, value or IMU in --set.
 Result<ReportResult> estimator_replay(const EstimatorReplayOptions& options);
 
 }  // namespace pitwall::analysis

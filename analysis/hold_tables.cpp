@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "analysis/settings.hpp"
+
 namespace pitwall::analysis {
 
 namespace {
@@ -31,14 +33,6 @@ Way true_way(const TruthSeries& truth, const Hold& hold) {
     all.speed_mps.push_back(truth.speed_mps[i]);
   }
   return way_of(all);
-}
-
-/// The value of a car's calibration, "0.05", or nothing where it has no such number.
-std::string calibration_value(const CarParameters& car, const std::string& name) {
-  if (name.empty()) return "";
-  const Node all = save_fields(car);
-  const Node* value = all.find(name);
-  return value == nullptr ? "" : name + " = " + value->scalar;
 }
 
 }  // namespace
@@ -103,7 +97,7 @@ Table table_of_response(const RunAnalysis& analysis, const HoldReport& report) {
     const int digits = row.unit == "s" ? 4 : 3;
     table.rows.push_back({text(row.key), text(row.name), number(e.value, digits), number(e.low, digits), number(e.high, digits),
                           text(row.unit), count(e.samples), number(row.rms), flag(e.identifiable), text(e.why),
-                          text(calibration_value(analysis.driver.car, row.replaces)), number(true_value, digits),
+                          text(setting_of(analysis.driver.car, row.replaces)), number(true_value, digits),
                           number(e.value - true_value, digits)});
   }
   return table;

@@ -187,9 +187,10 @@ GatedReport icp_excursions(const std::vector<std::filesystem::path>& recordings,
     const Excursions x = excursions_of(*tracks, bound_mps, options.window_s, options.separation_m);
     report.document.sections.push_back(section_of(*tracks, x, bound_mps));
     report.document.warnings.insert(report.document.warnings.end(), tracks->warnings.begin(), tracks->warnings.end());
-    report.require_at_most(recording.string() + ": excursions", static_cast<double>(x.found.size()), options.max_excursions, "");
-    report.require_at_most(recording.string() + ": retained", x.retained_m, options.max_retained_m, " m");
+    report.gate.at_most(recording.string() + ": excursions", options.max_excursions, static_cast<double>(x.found.size()));
+    report.gate.at_most(recording.string() + ": retained", options.max_retained_m, x.retained_m, "m");
   }
+  report.gate.add_to(report.document);
   return report;
 }
 

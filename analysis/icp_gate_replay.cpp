@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "localization/odometry_guard.hpp"
 #include "recording/bag_writer.hpp"
 #include "recording/recorder.hpp"
 #include "ros_messages/convert.hpp"
@@ -187,27 +188,55 @@ Section section_of(const OdometryTracks& tracks, const GateReplay& replay) {
              {"raw_path_m", "path before [m]", number(replay.raw_way_m, 2)},
              {"gated_path_m", "path after [m]", number(replay.gated_way_m, 2)},
              {"path_change_percent", "change of the path [%]", number(change_percent(replay), 2)},
+             {"windows", "windows of a second", count(replay.windows)},
+             {"quiet_windows", "of them without slip", count(replay.quiet_windows)},
+             {"quiet_wheels_m", "path of the wheels in these [m]", number(replay.quiet_wheels_m, 2)},
+             {"quiet_raw_m", "path before in these [m]", number(replay.quiet_raw_m, 2)},
+             {"quiet_gated_m", "path after in these [m]", number(replay.quiet_gated_m, 2)},
+             {"quiet_off_percent", "path after off the wheels' in these [%]", number(replay.quiet_off_percent(), 2)},
              {"raw_fastest_mps", "fastest step before [m/s]", number(replay.raw_fastest_mps)},
              {"gated_fastest_mps", "fastest step after [m/s]", number(replay.gated_fastest_mps)}};
   s.tables = {verdicts_of(replay), replaced_of(tracks, replay)};
   return s;
 }
 
+void add_window(GateReplay& replay, const localization::SlipMonitorParameters& thresholds, const localization::SlipResidual& raw,
+                const localization::SlipResidual& gated) {
+  ++replay.windows;
+  if (localization::classify(thresholds, raw, std::nullopt) != localization::SlipState::kOk) return;
+  ++replay.quiet_windows;
+  replay.quiet_wheels_m += raw.wheel_mps * thresholds.window_s;
+  replay.quiet_raw_m += raw.scan_mps * thresholds.window_s;
+  replay.quiet_gated_m += gated.scan_mps * thresholds.window_s;
+}
+
 }  // namespace
 
 GateReplay replay_gate(const OdometryTracks& tracks, const localization::OdometryGateParameters& parameters) {
-  localization::OdometryGate gate(parameters);
+  const auto thresholds = localization::SlipMonitorParameters::for_speed(parameters.envelope.max_speed_mps);
+  localization::OdometryGuard guard(parameters, thresholds);
+  localization::SlipMonitor gated(thresholds);  // measures the gated pose as the guard's does the raw one
+  const Duration window = from_seconds(thresholds.window_s);
+  std::optional<Time> window_end;
   GateReplay replay;
   std::size_t w = 0;
   for (std::size_t i = 0; i < tracks.scans.size(); ++i) {
     // Up to the first sample of the wheels that is not before the pose.
     for (; w < tracks.wheels.size() && (w == 0 || tracks.wheels.t_s[w - 1] < tracks.scans.t_s[i]); ++w) {
-      gate.add_wheels(time_of(tracks, tracks.wheels.t_s[w]), tracks.wheels.pose[w]);
+      guard.add_wheels(time_of(tracks, tracks.wheels.t_s[w]), tracks.wheels.pose[w]);
+      gated.add_wheels(time_of(tracks, tracks.wheels.t_s[w]), tracks.wheels.pose[w]);
     }
     Pose2 raw = tracks.scans.pose[i];
     raw.yaw = wrap_angle(raw.yaw);
-    const GatedPose pose = gate.add_pose(time_of(tracks, tracks.scans.t_s[i]), raw);
+    const Time now = time_of(tracks, tracks.scans.t_s[i]);
+    const GatedPose pose = guard.add_pose(now, raw);
+    gated.add_scan_pose(now, pose.T_odom_base);
     replay.poses.push_back(pose);
+    if (!window_end) window_end = now + window;
+    if (now >= *window_end) {
+      window_end = *window_end + window;
+      add_window(replay, thresholds, guard.monitor().residual(now), gated.residual(now));
+    }
     if (i == 0) continue;
     const double dt_s = tracks.scans.t_s[i] - tracks.scans.t_s[i - 1];
     const double raw_m = norm(pose.step_raw.position());
@@ -217,7 +246,7 @@ GateReplay replay_gate(const OdometryTracks& tracks, const localization::Odometr
     replay.raw_fastest_mps = std::max(replay.raw_fastest_mps, raw_m / dt_s);
     replay.gated_fastest_mps = std::max(replay.gated_fastest_mps, taken_m / dt_s);
   }
-  replay.counts = gate.counts();
+  replay.counts = guard.gate().counts();
   return replay;
 }
 
@@ -254,8 +283,11 @@ GatedReport icp_gate_replay(const fs::path& recording, const GateReplayOptions& 
   }
   report.document.sections.push_back(section_of(*tracks, replay));
   report.document.warnings = tracks->warnings;
-  report.require_at_most(recording.string() + ": steps replaced", static_cast<double>(replay.counts.replaced()), options.max_replaced, "");
-  report.require_at_most(recording.string() + ": change of the path", std::abs(change_percent(replay)), options.max_path_percent, " %");
+  report.gate.at_most(recording.string() + ": steps replaced", options.max_replaced, static_cast<double>(replay.counts.replaced()));
+  report.gate.at_most(recording.string() + ": change of the path", options.max_path_percent, change_percent(replay), "%");
+  report.gate.at_most(recording.string() + ": path off the wheels' where nothing slips", options.max_quiet_percent,
+                      replay.quiet_off_percent(), "%");
+  report.gate.add_to(report.document);
   return report;
 }
 

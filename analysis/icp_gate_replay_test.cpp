@@ -75,10 +75,10 @@ TEST_CASE("the ten recorded excursions in one drive: each is replaced by the whe
   CHECK_FALSE(std::filesystem::exists(temp.path() / "gated.part"));
   options.out.clear();
   options.max_replaced = 10;
-  CHECK(icp_gate_replay(bag, options).failures.empty());
+  CHECK(icp_gate_replay(bag, options).gate.passed());
   options.max_replaced = 9;
   options.max_path_percent = 0.1;
-  CHECK(icp_gate_replay(bag, options).failures.size() == 2);
+  CHECK(icp_gate_replay(bag, options).gate.failures().size() == 2);
 }
 
 TEST_CASE("a spike, a kept step and a parked robot: the gated way is that of the wheels") {

@@ -25,6 +25,7 @@ struct ImuReportOptions {
 struct HeadingCorrection {
   std::string source;
   std::size_t samples = 0;
+  std::size_t changes = 0;  ///< samples that differ from the one before
   double final_rad = NAN;
   double max_rad = NAN;
   double rms_rad = NAN;
@@ -33,6 +34,9 @@ struct HeadingCorrection {
 /// Sorted stamps; headings of any wrapping. NaN where fewer than two stamps of the localiser lie within the other's.
 HeadingCorrection heading_correction(const std::string& source, const std::vector<double>& t_s, const std::vector<double>& yaw_rad,
                                      const PoseSeries& localiser);
+
+/// Of an edge of /tf from the map to an odometry's frame: its own turn.
+HeadingCorrection heading_correction(const Track& correction);
 
 /// Errors: as load_imu_run; nothing to compare the only turn rate with; poses that fit_accelerometer refuses.
 Result<ReportResult> imu_report(const ImuReportOptions& options);

@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <map>
 #include <memory>
 #include <utility>
 
 #include "analysis/cache.hpp"
+#include "analysis/motion_cache.hpp"
 #include "analysis/run_analysis.hpp"
 #include "analysis/topic_reader.hpp"
-#include "core/hash.hpp"
+#include "analysis/turn_rates.hpp"
 #include "core/math.hpp"
 #include "core/text.hpp"
 #include "recording/bag_reader.hpp"
@@ -27,111 +28,6 @@ namespace ros = ros_messages;
 
 constexpr double kDegree = math::kPi / 180.0;
 constexpr double kLongestGap_s = 0.25;
-constexpr int kMotionCacheFormat = 1;
-
-template <class Motion, class Visit>
-void each_column(Motion& m, Visit visit) {
-  visit("begin_s", m.begin_s);
-  visit("end_s", m.end_s);
-  visit("speed_mps", m.speed_mps);
-  visit("lateral_mps", m.lateral_mps);
-  visit("yaw_rate_radps", m.yaw_rate_radps);
-  visit("speed_sigma_mps", m.speed_sigma_mps);
-  visit("yaw_sigma_radps", m.yaw_sigma_radps);
-  visit("speed_seen", m.speed_seen);
-  visit("yaw_seen", m.yaw_seen);
-  visit("residual_m", m.residual_m);
-}
-
-NpzWriter pack(const MotionSeries& motion) {
-  NpzWriter arrays;
-  each_column(motion, [&](const char* name, const std::vector<double>& values) { arrays.add(name, values); });
-  arrays.add("counts", std::vector<std::int64_t>{motion.scans, motion.out_of_order, motion.gaps, motion.failed});
-  return arrays;
-}
-
-std::optional<MotionSeries> unpack(const NpzReader& arrays) {
-  MotionSeries motion;
-  bool complete = true;
-  each_column(motion, [&](const char* name, std::vector<double>& values) {
-    if (auto read = arrays.doubles(name)) {
-      values = *std::move(read);
-    } else {
-      complete = false;
-    }
-  });
-  each_column(motion, [&](const char*, const std::vector<double>& values) { complete = complete && values.size() == motion.size(); });
-  const auto counts = arrays.integers("counts");
-  if (!complete || !counts || counts->size() != 4) return std::nullopt;
-  motion.scans = (*counts)[0];
-  motion.out_of_order = (*counts)[1];
-  motion.gaps = (*counts)[2];
-  motion.failed = (*counts)[3];
-  return motion;
-}
-
-std::string hash_of(const Node& node) {
-  Hash hash;
-  hash.add(to_yaml(node));
-  return to_hex(hash.value());
-}
-
-Result<CacheKey> key_of(const ImuRunOptions& options, const CarParameters& car) {
-  CacheKey key(kMotionCacheFormat);
-  if (const Status added = key.add_recording(options.run); !added) return added.error();
-  key.add("car", options.recorded_car);
-  key.add("topics", join(options.topics));
-  key.add("scan matching", hash_of(save_fields(options.matching)));
-  const Pose2 mount = car.lidar_mount();
-  key.add("mount", format_exact(mount.x) + " " + format_exact(mount.y) + " " + format_exact(mount.yaw));
-  return key;
-}
-
-localization::ScanTrackParameters paired(localization::ScanTrackParameters parameters, double period_s) {
-  if (period_s * static_cast<double>(parameters.stride) <= parameters.max_pair_s) return parameters;
-  parameters.stride = 1;
-  parameters.max_pair_s = std::max(parameters.max_pair_s, 1.5 * period_s);
-  return parameters;
-}
-
-/// Series of the usual roles, and the motion by scans, from its cache where that fits.
-Status read_motion(const ImuRunOptions& options, ImuRun& into) {
-  const Result<CacheKey> key = key_of(options, into.car);
-  if (!key) return key.error();
-  const fs::path file = into.out / "motion.npz";
-  const CachedArrays cached = options.refresh ? CachedArrays{std::nullopt, "--refresh"} : load_cache(file, *key);
-  std::optional<MotionSeries> motion;
-  if (cached.arrays) motion = unpack(*cached.arrays);
-  std::unique_ptr<MotionTracker> tracker;
-  LoadOptions load;
-  load.car = options.recorded_car;
-  load.topics = options.topics;
-  load.progress = options.progress;
-  if (!motion) {
-    load.scan = [&](const RunData& run, const LaserScan& scan) {
-      if (!tracker) {
-        const Pose2 mount = run.T_base_lidar.value_or(into.car.lidar_mount());
-        tracker = std::make_unique<MotionTracker>(paired(options.matching, run.scan_period_s), mount, run.origin);
-      }
-      tracker->add(scan);
-    };
-  }
-  Result<RunData> run = load_run(options.run, load);
-  if (!run) return run.error();
-  into.run = *std::move(run);
-  if (motion) {
-    into.motion = *std::move(motion);
-    into.cache = "read from " + file.string();
-  } else if (tracker) {
-    into.motion = tracker->finish();
-    const Status saved = save_cache(file, *key, pack(into.motion));
-    into.cache = saved ? "made: " + file.string() + " (" + (cached.arrays ? "it is damaged" : cached.why) + ")"
-                       : "not kept: " + saved.error().message;
-  } else {
-    into.cache = "none: there are no scans to match";
-  }
-  return {};
-}
 
 /// Whether a topic belongs to the car that is analysed.
 bool is_of_car(const RunData& run, const std::string& topic) {
@@ -157,9 +53,11 @@ void add_sample(ImuSeries& to, double t_s, double arrival_s, const ros::Vector3&
   to.accel_z.push_back(accel.z);
 }
 
-std::unique_ptr<TopicReader> odometry_reader(Time origin, OdometrySeries& to) {
-  return reader<ros::Odometry>(origin, [&to](const ros::Odometry& wire, double t_s, double arrival_s) {
+std::unique_ptr<TopicReader> odometry_reader(Time origin, OdometryTrack& track) {
+  return reader<ros::Odometry>(origin, [&track](const ros::Odometry& wire, double t_s, double arrival_s) {
     const Odometry m = ros::from_ros(wire);
+    track.frame = wire.header.frame_id;
+    OdometrySeries& to = track.series;
     to.t_s.push_back(t_s);
     to.arrival_s.push_back(arrival_s);
     to.x_m.push_back(m.position.x);
@@ -194,8 +92,8 @@ Status read_tracks(const ImuRunOptions& options, ImuRun& into) {
     const recording::Topic& topic = bag->topics()[k];
     if (std::find(only.topics.begin(), only.topics.end(), topic.name) == only.topics.end()) continue;
     if (topic.type == ros::Odometry::kType) {
-      into.odometries.push_back({topic.name, {}, false});
-      readers[k] = odometry_reader(origin, into.odometries.back().series);
+      into.odometries.push_back({topic.name, {}, "", false});
+      readers[k] = odometry_reader(origin, into.odometries.back());
     } else if (topic.type == ros::Imu::kType) {
       into.imus.push_back({topic.name, {}, {}, 0});
       ImuSeries& to = into.imus.back().series;
@@ -218,6 +116,24 @@ Status read_tracks(const ImuRunOptions& options, ImuRun& into) {
   }
   while (const recording::BagMessage* message = bag->next()) {
     if (readers[message->topic]) readers[message->topic]->read(*message);
+  }
+  return {};
+}
+
+/// What a localiser put right, by /tf.
+Status read_corrections(const fs::path& path, ImuRun& into) {
+  std::map<std::string, std::pair<std::vector<double>, std::vector<Pose2>>> edges;
+  StampClock clock(into.run.origin);
+  const Status read = each_transform(path, {"/tf"}, clock, [&](const FrameEdge& edge, double t_s, const Pose2& T_map_child) {
+    if (edge.parent != "map" && !edge.parent.ends_with("/map")) return;
+    auto& [stamps_s, poses] = edges[edge.text()];
+    stamps_s.push_back(t_s);
+    poses.push_back(T_map_child);
+  });
+  if (!read) return read;
+  for (const auto& [name, samples] : edges) {
+    into.corrections.push_back(track_of(name, samples.first, samples.second));
+    into.corrections.back().frame = FrameEdge::parse(name)->parent;
   }
   return {};
 }
@@ -281,6 +197,15 @@ std::vector<recording::TurnReference> references_at(const ImuRun& run, const std
   return references;
 }
 
+/// One sample has no rate, no delay and no spectrum.
+template <class SeriesTrack>
+void leave_out_single(std::vector<SeriesTrack>& tracks, std::vector<std::string>& warnings) {
+  for (const SeriesTrack& each : tracks) {
+    if (each.series.size() < 2) warnings.push_back(each.topic + ": left out, it has fewer than two readable samples");
+  }
+  std::erase_if(tracks, [](const SeriesTrack& each) { return each.series.size() < 2; });
+}
+
 void tidy(ImuRun& into) {
   for (OdometryTrack& each : into.odometries) {
     OdometrySeries& s = each.series;
@@ -293,22 +218,9 @@ void tidy(ImuRun& into) {
     for (std::size_t i = 1; i < s.size(); ++i) each.backward += s.t_s[i] <= s.t_s[i - 1] ? 1 : 0;
     sort_columns(s.t_s, {&s.arrival_s, &s.gyro_x, &s.gyro_y, &s.gyro_z, &s.accel_x, &s.accel_y, &s.accel_z});
   }
+  leave_out_single(into.imus, into.warnings);
+  leave_out_single(into.odometries, into.warnings);
   for (ImuTrack& each : into.imus) to_si(each, references_at(into, each.series.t_s), into.warnings);
-}
-
-double correlation_of(const std::vector<double>& x, const std::vector<double>& y) {
-  double n = 0.0, sx = 0.0, sy = 0.0, sxx = 0.0, syy = 0.0, sxy = 0.0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    if (!std::isfinite(x[i]) || !std::isfinite(y[i])) continue;
-    n += 1.0;
-    sx += x[i];
-    sy += y[i];
-    sxx += x[i] * x[i];
-    syy += y[i] * y[i];
-    sxy += x[i] * y[i];
-  }
-  const double spread = (n * sxx - sx * sx) * (n * syy - sy * sy);
-  return spread > 0.0 ? (n * sxy - sx * sy) / std::sqrt(spread) : NAN;
 }
 
 }  // namespace
@@ -323,11 +235,16 @@ Result<ImuRun> load_imu_run(const ImuRunOptions& options, bool needs_imu) {
   ImuRun into;
   into.car = driver->car;
   into.out = options.out.empty() ? analysis_folder(options.run) : options.out;
-  if (const Status read = read_motion(options, into); !read) return read.error();
+  Result<MovedRun> moved = load_with_motion(options, into.car, into.out);
+  if (!moved) return moved.error();
+  into.run = std::move(moved->run);
+  into.motion = std::move(moved->motion);
+  into.cache = std::move(moved->cache);
   into.car_source = driver->run ? "recorded in the run"
                                 : "profile " + (into.run.manifest && !into.run.manifest->car_id.empty() ? into.run.manifest->car_id
                                                                                                         : options.driver.profile);
   if (const Status read = read_tracks(options, into); !read) return read.error();
+  if (const Status read = read_corrections(options.run, into); !read) return read.error();
   if (into.run.damaged) into.warnings.emplace_back("the recording is damaged: what could be read is analysed");
   for (const std::string& finding : into.run.findings) into.warnings.push_back(finding);
   tidy(into);
@@ -336,79 +253,6 @@ Result<ImuRun> load_imu_run(const ImuRunOptions& options, bool needs_imu) {
                  std::string(ros::VescImuStamped::kType) + " (usually /imu, /imu/bno, /sensors/imu, /sensors/imu/raw)"};
   }
   return into;
-}
-
-std::vector<RateSource> rate_sources(const ImuRun& run) {
-  std::vector<RateSource> sources;
-  const auto instants = [&](RateSource::Kind kind, const std::string& name, const std::vector<double>& t_s,
-                            const std::vector<double>& rate) {
-    RateSource source{kind, name, {}, {}, {}, {}};
-    for (std::size_t i = 0; i < t_s.size(); ++i) {
-      if (!std::isfinite(rate[i])) continue;
-      source.begin_s.push_back(t_s[i]);
-      source.end_s.push_back(t_s[i]);
-      source.rate_radps.push_back(rate[i]);
-      source.weight.push_back(1.0);
-    }
-    if (source.size() > 1) sources.push_back(std::move(source));
-  };
-  for (const ImuTrack& imu : run.imus) instants(RateSource::Kind::kGyro, "gyro " + imu.topic, imu.series.t_s, imu.series.gyro_z);
-  for (const OdometryTrack& odometry : run.odometries) {
-    instants(RateSource::Kind::kOdometry, "odometry " + odometry.topic, odometry.series.t_s, odometry.series.yaw_rate_radps);
-  }
-  constexpr double kLeastSigma_radps = 0.02;
-  RateSource scans{RateSource::Kind::kScans, "scans", {}, {}, {}, {}};
-  for (std::size_t i = 0; i < run.motion.size(); ++i) {
-    if (run.motion.yaw_seen[i] == 0.0) continue;
-    scans.begin_s.push_back(run.motion.begin_s[i]);
-    scans.end_s.push_back(run.motion.end_s[i]);
-    scans.rate_radps.push_back(run.motion.yaw_rate_radps[i]);
-    const double sigma = std::max(kLeastSigma_radps, run.motion.yaw_sigma_radps[i]);
-    scans.weight.push_back(1.0 / (sigma * sigma));
-  }
-  if (scans.size() > 1) sources.push_back(std::move(scans));
-  instants(RateSource::Kind::kTruth, "truth", run.run.truth.t_s, run.run.truth.yaw_rate_radps);
-  return sources;
-}
-
-RateSource commanded_rate(const ImuRun& run) {
-  const CommandSeries& command = run.run.command;
-  RateSource source{RateSource::Kind::kCommand, "commanded", {}, {}, {}, {}};
-  const std::vector<double> speed = speed_at(run, command.t_s);
-  for (const std::size_t i : sorted_by_stamp(command.t_s)) {
-    double rate = command.yaw_rate_radps[i];
-    if (std::isfinite(command.steering_rad[i])) {
-      const double v = std::isfinite(speed[i]) ? speed[i] : command.speed_mps[i];
-      rate = v * math::tan(command.steering_rad[i]) / run.car.wheelbase_m;
-    }
-    if (!std::isfinite(rate)) continue;
-    source.begin_s.push_back(command.t_s[i]);
-    source.end_s.push_back(command.t_s[i]);
-    source.rate_radps.push_back(rate);
-    source.weight.push_back(1.0);
-  }
-  return source;
-}
-
-RatePair compare_rates(const RateSource& a, const RateSource& b) {
-  RatePair pair{a.name, b.name, a.kind, b.kind, {}, {}, {}, NAN, NAN};
-  std::vector<double> t_s;
-  for (std::size_t i = 0; i < a.size(); ++i) t_s.push_back(a.middle_s(i));
-  const signals::CommandSignal command{t_s, a.rate_radps,
-                                       a.kind == RateSource::Kind::kCommand ? signals::Between::kHeld : signals::Between::kLinear};
-  const signals::MeasuredSignal measured{b.begin_s, b.end_s, b.rate_radps, {}, b.weight};
-  signals::LagOptions options;
-  options.shortest_s = -0.3;
-  options.longest_s = a.kind == RateSource::Kind::kCommand ? 0.8 : 0.3;
-  options.least_spread = 0.1;
-  options.offset = true;
-  const signals::LagFit fit = signals::fit_lag(command, measured, options);
-  pair.delay_s = fit.lag_s;
-  pair.scale = fit.gain;
-  pair.bias_radps = fit.offset;
-  pair.rms_radps = fit.rms;
-  pair.correlation = correlation_of(signals::aligned(command, measured, fit.delay_s.value, fit.time_constant_s.value), b.rate_radps);
-  return pair;
 }
 
 std::vector<double> speed_at(const ImuRun& run, const std::vector<double>& at_s) {

@@ -190,11 +190,11 @@ GatedReport odom_health(const std::vector<std::filesystem::path>& recordings, co
     report.document.sections.push_back(section_of(*tracks, health));
     report.document.warnings.insert(report.document.warnings.end(), tracks->warnings.begin(), tracks->warnings.end());
     const std::string name = recording.string() + ": ";
-    report.require_at_most(name + "excursions", static_cast<double>(health.scan_excursions), options.max_excursions, "");
-    report.require_at_most(name + "difference of the paths", std::abs(health.wheels_longer_percent()), options.max_path_difference_percent,
-                           " %");
-    report.require_at_most(name + "difference of speed, p99", health.residual_mps.p99, options.max_residual_mps, " m/s");
+    report.gate.at_most(name + "excursions", options.max_excursions, static_cast<double>(health.scan_excursions));
+    report.gate.at_most(name + "difference of the paths", options.max_path_difference_percent, health.wheels_longer_percent(), "%");
+    report.gate.at_most(name + "difference of speed, p99", options.max_residual_mps, health.residual_mps.p99, "m/s");
   }
+  report.gate.add_to(report.document);
   return report;
 }
 

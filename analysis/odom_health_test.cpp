@@ -83,7 +83,7 @@ TEST_CASE("the report is a gate, and goes on after a recording that is none") {
   options.envelope = kRobot;
   GatedReport report = odom_health({folder.path() / "nothing", bag}, options);
   CHECK(report.refused.size() == 1);
-  CHECK(report.failures.empty());
+  CHECK(report.gate.passed());
   REQUIRE(report.document.sections.size() == 1);
   const Section& section = report.document.sections[0];
   CHECK(fact(section, "excursions")->number == 1.0);
@@ -92,11 +92,11 @@ TEST_CASE("the report is a gate, and goes on after a recording that is none") {
   options.max_excursions = 1;
   options.max_path_difference_percent = 3.5;
   options.max_residual_mps = 0.2;
-  CHECK(odom_health({bag}, options).failures.empty());
+  CHECK(odom_health({bag}, options).gate.passed());
   options.max_excursions = 0;
-  CHECK(odom_health({bag}, options).failures.size() == 1);
+  CHECK(odom_health({bag}, options).gate.failures().size() == 1);
   options.max_path_difference_percent = 3.0;  // 0.60 m against 0.62 m: 3.2 %
-  CHECK(odom_health({bag}, options).failures.size() == 2);
+  CHECK(odom_health({bag}, options).gate.failures().size() == 2);
   options.max_residual_mps = 0.1;
-  CHECK(odom_health({bag}, options).failures.size() == 3);
+  CHECK(odom_health({bag}, options).gate.failures().size() == 3);
 }

@@ -23,45 +23,37 @@ namespace fs = std::filesystem;
 namespace ros = ros_messages;
 
 constexpr std::string_view kMatch = "match";
-constexpr std::string_view kArrow = "->";
 constexpr std::size_t kLeastOverlap = 2;
 
-struct Edge {
-  std::string parent;
-  std::string child;
-};
-
-std::optional<Edge> edge_of(std::string_view source) {
-  const std::size_t arrow = source.find(kArrow);
-  if (arrow == std::string_view::npos) return std::nullopt;
-  return Edge{std::string(trim(source.substr(0, arrow))), std::string(trim(source.substr(arrow + kArrow.size())))};
-}
-
 bool same_source(const std::string& a, const std::string& b) {
-  const auto edge = edge_of(a);
-  return a == b || (edge && b == edge->child + "->" + edge->parent);
+  const auto edge = FrameEdge::parse(a);
+  return a == b || (edge && b == FrameEdge{edge->child, edge->parent}.text());
 }
 
 /// What a source may be in this recording.
 struct Offered {
   std::vector<std::string> odometry;  ///< topics
+  std::vector<std::string> poses;     ///< topics of a localiser
   std::vector<std::string> edges;     ///< of /tf, as recorded
   bool scans = false;
 
-  [[nodiscard]] bool has_topic(std::string_view name) const { return std::find(odometry.begin(), odometry.end(), name) != odometry.end(); }
+  [[nodiscard]] bool has_topic(std::string_view name) const {
+    return std::find(odometry.begin(), odometry.end(), name) != odometry.end() || std::find(poses.begin(), poses.end(), name) != poses.end();
+  }
   /// Whether the edge is there in either direction.
-  [[nodiscard]] bool has_edge(const Edge& edge) const {
+  [[nodiscard]] bool has_edge(const FrameEdge& edge) const {
     return std::any_of(edges.begin(), edges.end(), [&](const std::string& each) {
-      return each == edge.parent + "->" + edge.child || each == edge.child + "->" + edge.parent;
+      return each == edge.text() || each == FrameEdge{edge.child, edge.parent}.text();
     });
   }
   [[nodiscard]] bool has(std::string_view source) const {
     if (source == kMatch) return scans;
-    const auto edge = edge_of(source);
+    const auto edge = FrameEdge::parse(source);
     return edge ? has_edge(*edge) : has_topic(source);
   }
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> all = odometry;
+    all.insert(all.end(), poses.begin(), poses.end());
     all.insert(all.end(), edges.begin(), edges.end());
     if (scans) all.emplace_back(kMatch);
     return all;
@@ -72,52 +64,17 @@ Result<Offered> offered(const fs::path& path) {
   const Result<recording::BagReader> all = recording::BagReader::open(path);
   if (!all) return all.error();
   Offered offer;
-  bool tf = false;
   for (const recording::Topic& topic : all->topics()) {
     if (topic.message_count == 0) continue;
-    if (topic.type == ros::Odometry::kType) offer.odometry.push_back(topic.name);
+    if (is_pose_type(topic.type)) (topic.type == ros::Odometry::kType ? offer.odometry : offer.poses).push_back(topic.name);
     if (topic.type == ros::LaserScan::kType) offer.scans = true;
-    tf = tf || (topic.name == "/tf" && topic.type == ros::TFMessage::kType);
   }
-  if (!tf) return offer;
-  const Status read = each_message<ros::TFMessage>(path, "/tf", [&](const ros::TFMessage& m, Time) {
-    for (const ros::TransformStamped& each : m.transforms) {
-      const std::string edge = each.header.frame_id + "->" + each.child_frame_id;
-      if (std::find(offer.edges.begin(), offer.edges.end(), edge) == offer.edges.end()) offer.edges.push_back(edge);
-    }
+  StampClock clock({});
+  const Status read = each_transform(path, {"/tf"}, clock, [&](const FrameEdge& edge, double, const Pose2&) {
+    if (std::find(offer.edges.begin(), offer.edges.end(), edge.text()) == offer.edges.end()) offer.edges.push_back(edge.text());
   });
   if (!read) return read.error();
   return offer;
-}
-
-Result<Track> read_topic(const fs::path& path, const std::string& topic, StampClock& clock) {
-  std::vector<double> t_s;
-  std::vector<Pose2> poses;
-  const Status read = each_message<ros::Odometry>(path, topic, [&](const ros::Odometry& wire, Time arrival) {
-    const Odometry m = ros::from_ros(wire);
-    t_s.push_back(clock.seconds(wire.header.stamp, arrival));
-    poses.push_back({m.position.x, m.position.y, yaw_of(m.orientation)});
-  });
-  if (!read) return read.error();
-  return track_of(topic, t_s, poses);
-}
-
-Result<Track> read_edge(const fs::path& path, const Edge& edge, StampClock& clock) {
-  std::vector<double> t_s;
-  std::vector<Pose2> poses;
-  const Status read = each_message<ros::TFMessage>(path, "/tf", [&](const ros::TFMessage& m, Time arrival) {
-    for (const ros::TransformStamped& each : m.transforms) {
-      const bool along = each.header.frame_id == edge.parent && each.child_frame_id == edge.child;
-      const bool against = each.header.frame_id == edge.child && each.child_frame_id == edge.parent;
-      if (!along && !against) continue;
-      const auto& q = each.transform.rotation;
-      const Pose2 pose{each.transform.translation.x, each.transform.translation.y, yaw_of({q.z, q.w})};
-      t_s.push_back(clock.seconds(each.header.stamp, arrival));
-      poses.push_back(along ? pose : inverse(pose));
-    }
-  });
-  if (!read) return read.error();
-  return track_of(edge.parent + "->" + edge.child, t_s, poses);
 }
 
 /// The velocities of matched scans, chained to poses.
@@ -173,6 +130,12 @@ Status check(const OdometryTracks& tracks, std::size_t least) {
     return Error{tracks.path.string() + ": insufficient odometry: " + std::to_string(track->size()) + " poses of " + track->source +
                  ", needed are " + std::to_string(least)};
   }
+  constexpr double kMostUnseen = 0.9;
+  for (const Track* track : {&tracks.wheels, &tracks.scans}) {
+    if (static_cast<double>(track->unseen) <= kMostUnseen * static_cast<double>(track->size())) continue;
+    return Error{tracks.path.string() + ": insufficient odometry: in " + std::to_string(track->unseen) + " of " +
+                 std::to_string(track->size()) + " pairs of scans the walls do not tell the speed; name another source (--scans SOURCE)"};
+  }
   std::size_t overlap = 0;
   for (const double t : tracks.scans.t_s) overlap += tracks.wheels.at(t) ? 1 : 0;
   if (overlap >= kLeastOverlap) return {};
@@ -181,37 +144,6 @@ Status check(const OdometryTracks& tracks, std::size_t least) {
 }
 
 }  // namespace
-
-std::optional<Pose2> Track::at(double at_s, double longest_gap_s) const {
-  const auto after = std::lower_bound(t_s.begin(), t_s.end(), at_s);
-  if (after == t_s.end()) return std::nullopt;
-  const auto i = static_cast<std::size_t>(after - t_s.begin());
-  if (*after == at_s) return pose[i];
-  if (i == 0 || t_s[i] - t_s[i - 1] > longest_gap_s) return std::nullopt;
-  const double share = (at_s - t_s[i - 1]) / (t_s[i] - t_s[i - 1]);
-  const auto between = [share](double a, double b) { return a + share * (b - a); };
-  return Pose2{between(pose[i - 1].x, pose[i].x), between(pose[i - 1].y, pose[i].y), between(pose[i - 1].yaw, pose[i].yaw)};
-}
-
-Track track_of(std::string source, const std::vector<double>& t_s, const std::vector<Pose2>& poses) {
-  std::vector<double> finite_s;
-  std::vector<Pose2> finite;
-  for (std::size_t i = 0; i < poses.size(); ++i) {
-    if (!std::isfinite(poses[i].x) || !std::isfinite(poses[i].y) || !std::isfinite(poses[i].yaw) || !std::isfinite(t_s[i])) continue;
-    finite_s.push_back(t_s[i]);
-    finite.push_back(poses[i]);
-  }
-  Track track;
-  track.source = std::move(source);
-  for (const std::size_t i : sorted_by_stamp(finite_s)) {
-    Pose2 pose = finite[i];
-    if (!track.pose.empty()) pose.yaw = track.pose.back().yaw + wrap_angle(pose.yaw - track.pose.back().yaw);
-    track.t_s.push_back(finite_s[i]);
-    track.pose.push_back(pose);
-  }
-  track.left_out = poses.size() - track.size();
-  return track;
-}
 
 Result<OdometryTracks> load_tracks(const fs::path& recording, const TrackOptions& options) {
   const Result<Offered> offer = offered(recording);
@@ -257,8 +189,8 @@ Result<OdometryTracks> load_tracks(const fs::path& recording, const TrackOptions
       *into = chained(motion, "match " + (run->topic("scan") != nullptr ? run->topic("scan")->name : ""));
       continue;
     }
-    const auto edge = edge_of(*source);
-    Result<Track> track = edge ? read_edge(recording, *edge, clock) : read_topic(recording, *source, clock);
+    const auto edge = FrameEdge::parse(*source);
+    Result<Track> track = edge ? read_edge_track(recording, *edge, clock) : read_topic_track(recording, *source, clock);
     if (!track) return track.error();
     *into = *std::move(track);
   }

@@ -2,8 +2,8 @@
 // Two accounts of one drive: the way of the wheels and the way by scan matching. What odom_health, icp_excursions, icp_gate_replay and
 // slip_replay compare.
 //
-// A source is "match" (the recorded scans, matched here), a topic of type nav_msgs/Odometry ("/odom"), or an edge of /tf in either
-// direction
+// A source is "match" (the recorded scans, matched here), a topic of odometry ("/odom") or of a localiser's poses ("/amcl_pose"), or an edge of
+// /tf in either direction
 // ("odom->base_link": the pose of base_link in odom, also from a leaf base_link->odom, inverted). Where none is named:
 //   wheels   /diff_drive_controller/odom, the leaf base_footprint->odom_wheel, /wheel_odom, /odom, the only topic of the type
 //   scans    the leaf base_footprint->odom_icp (what no gate has touched), odom->base_footprint beside wheels that are not of that edge,
@@ -17,25 +17,11 @@
 #include <vector>
 
 #include "analysis/run_data.hpp"
+#include "analysis/track.hpp"
 #include "core/geometry.hpp"
 #include "core/result.hpp"
 
 namespace pitwall::analysis {
-
-/// Poses over time; stamps increase, yaw is continuous.
-struct Track {
-  std::string source;  ///< "/odom", "odom->base_footprint", "match /scan"
-  std::vector<double> t_s;
-  std::vector<Pose2> pose;
-  std::size_t left_out = 0;  ///< poses that are not finite, or have a stamp that was there already
-  std::size_t unseen = 0;    ///< of matched scans: samples in which the walls do not tell the speed, so that it is only a guess
-  [[nodiscard]] std::size_t size() const { return t_s.size(); }
-  /// Linear between the poses on both sides; nothing outside, and where they are more than `longest_gap_s` apart.
-  [[nodiscard]] std::optional<Pose2> at(double t_s, double longest_gap_s = 0.5) const;
-};
-
-/// Sorts by stamp, makes the yaw continuous and leaves out what is no pose. Sizes agree.
-Track track_of(std::string source, const std::vector<double>& t_s, const std::vector<Pose2>& poses);
 
 struct TrackOptions {
   std::string wheels;  ///< a source; empty: the usual ones
@@ -56,7 +42,7 @@ struct OdometryTracks {
 };
 
 /// Reads both tracks of a recording. Errors: those of load_run(), no source, an unknown one (with what there is), fewer than
-/// `least` poses of either, less than two poses by scans within the time of the wheels.
+/// `least` poses of either, less than two poses by scans within the time of the wheels, matched scans whose walls hardly ever tell the speed.
 Result<OdometryTracks> load_tracks(const std::filesystem::path& recording, const TrackOptions& options);
 
 /// What both did from one pose by scans to the next.

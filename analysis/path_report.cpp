@@ -5,12 +5,9 @@
 #include <cmath>
 #include <utility>
 
-#include "analysis/bag_messages.hpp"
-#include "analysis/odometry_tracks.hpp"
+#include "analysis/path_recording.hpp"
 #include "core/files.hpp"
-#include "core/signal.hpp"
 #include "core/text.hpp"
-#include "ros_messages/graph.hpp"
 #include "tracks/track.hpp"
 
 namespace pitwall::analysis {
@@ -18,153 +15,9 @@ namespace pitwall::analysis {
 namespace {
 
 namespace fs = std::filesystem;
-namespace ros = ros_messages;
 using tracks::PathSample;
 
-constexpr double kCommandHeld_s = 0.5;
-
 double degrees(double rad) { return rad * 180.0 / math::kPi; }
-
-/// What the recording has to say about a plan.
-struct Recorded {
-  RunData run;
-  std::vector<TimedPlan> plans;
-  std::string plan_frame;
-  std::vector<PathSample> samples;
-  Track odometry;  ///< as recorded: without the corrections of a localiser, which are no way
-  std::vector<std::string> warnings;
-};
-
-bool has_topic(const fs::path& path, const std::string& name) {
-  const auto bag = recording::BagReader::open(path);
-  return bag && std::any_of(bag->topics().begin(), bag->topics().end(),
-                            [&](const recording::Topic& t) { return t.name == name && t.message_count > 0; });
-}
-
-/// Poses of the wheel odometry in `frame`, by /tf at each stamp; nothing where no chain leads there.
-Result<std::optional<Track>> odometry_in(const fs::path& path, const std::string& topic, const std::string& frame, StampClock& clock,
-                                         Track& odometry) {
-  std::vector<double> t_s, edge_s;
-  std::vector<Pose2> poses, edge;
-  std::string odom_frame;
-  Status read = each_message<ros::Odometry>(path, topic, [&](const ros::Odometry& wire, Time arrival) {
-    const Odometry m = ros::from_ros(wire);
-    odom_frame = wire.header.frame_id;
-    t_s.push_back(clock.seconds(wire.header.stamp, arrival));
-    poses.push_back({m.position.x, m.position.y, yaw_of(m.orientation)});
-  });
-  if (!read) return read.error();
-  odometry = track_of(topic, t_s, poses);
-  if (odom_frame == frame) return std::optional(odometry);
-  for (const char* name : {"/tf", "/tf_static"}) {
-    if (!has_topic(path, name)) continue;
-    read = each_message<ros::TFMessage>(path, name, [&](const ros::TFMessage& m, Time arrival) {
-      for (const ros::TransformStamped& each : m.transforms) {
-        if (each.header.frame_id != frame || each.child_frame_id != odom_frame) continue;
-        const auto& q = each.transform.rotation;
-        edge_s.push_back(clock.seconds(each.header.stamp, arrival));
-        edge.push_back({each.transform.translation.x, each.transform.translation.y, yaw_of({q.z, q.w})});
-      }
-    });
-    if (!read) return read.error();
-  }
-  const Track correction = track_of(frame + "->" + odom_frame, edge_s, edge);
-  if (correction.size() == 0) return std::optional<Track>{};
-  Track out;
-  out.source = topic + " in " + frame;
-  for (std::size_t i = 0; i < odometry.size(); ++i) {
-    // Before the first correction nobody knows; between two it is interpolated, after the last it holds.
-    const double at_s = odometry.t_s[i];
-    if (at_s < correction.t_s.front()) continue;
-    const Pose2 T = correction.at(at_s, 1e9).value_or(correction.pose.back());
-    out.t_s.push_back(at_s);
-    out.pose.push_back(T * odometry.pose[i]);
-  }
-  return std::optional(std::move(out));
-}
-
-/// The poses in `frame`: wheel odometry through /tf, else those of a localiser.
-Result<Track> poses_in(const fs::path& path, const RunData& run, const std::string& frame, StampClock& clock, Track& recorded) {
-  if (const UsedTopic* topic = run.topic("odometry"); topic != nullptr) {
-    Result<std::optional<Track>> odometry = odometry_in(path, topic->name, frame, clock, recorded);
-    if (!odometry) return odometry.error();
-    if (*odometry) return **std::move(odometry);
-  }
-  if (run.pose.size() > 0 && frame == "map") {
-    std::vector<Pose2> poses;
-    for (std::size_t i = 0; i < run.pose.size(); ++i) poses.push_back({run.pose.x_m[i], run.pose.y_m[i], run.pose.yaw_rad[i]});
-    return track_of(run.topic("pose")->name, run.pose.t_s, poses);
-  }
-  if (run.topic("odometry") == nullptr) return Error{path.string() + ": no odometry and no pose in frame '" + frame + "'"};
-  return Error{path.string() + ": the plan is in frame '" + frame + "', and /tf has no transform from there to the frame of " +
-               run.topic("odometry")->name};
-}
-
-template <class Series>
-std::vector<double> sorted_values(const Series& order, const std::vector<double>& values) {
-  std::vector<double> out;
-  for (const std::size_t i : order) out.push_back(values[i]);
-  return out;
-}
-
-/// Speed and command at each pose.
-std::vector<PathSample> samples_of(const Track& track, const RunData& run) {
-  const auto by = [&](const std::vector<double>& t_s, const std::vector<double>& values, signals::Between between, double gap_s) {
-    const auto order = sorted_by_stamp(t_s);
-    if (order.empty()) return std::vector<double>(track.size(), NAN);
-    return signals::resample(sorted_values(order, t_s), sorted_values(order, values), track.t_s, between, gap_s);
-  };
-  const auto speed = by(run.odometry.t_s, run.odometry.speed_mps, signals::Between::kLinear, 0.5);
-  const auto command = by(run.command.t_s, run.command.speed_mps, signals::Between::kHeld, kCommandHeld_s);
-  std::vector<PathSample> samples;
-  for (std::size_t i = 0; i < track.size(); ++i) {
-    PathSample s;
-    s.time_s = track.t_s[i];
-    s.pose = track.pose[i];
-    s.pose.yaw = wrap_angle(s.pose.yaw);
-    const std::size_t a = i > 0 ? i - 1 : i;
-    const std::size_t b = i > 0 ? i : std::min(i + 1, track.size() - 1);
-    const double along =
-        b > a ? dot(track.pose[b].position() - track.pose[a].position(), unit_vector(s.pose.yaw)) / (track.t_s[b] - track.t_s[a]) : 0.0;
-    s.speed_mps = std::isfinite(speed[i]) ? speed[i] : along;
-    if (std::isfinite(command[i])) s.commanded_mps = command[i];
-    samples.push_back(s);
-  }
-  return samples;
-}
-
-Result<Recorded> record_of(const fs::path& path, const PathReportOptions& options) {
-  Recorded r;
-  LoadOptions load;
-  load.car = options.car;
-  Result<RunData> run = load_run(path, load);
-  if (!run) return run.error();
-  r.run = *std::move(run);
-  r.plan_frame = "map";
-  StampClock clock(r.run.origin);
-  if (options.line.empty()) {
-    if (!has_topic(path, options.plan_topic)) {
-      return Error{path.string() + ": no plan: there is no " + options.plan_topic +
-                   " with messages (--plan TOPIC, or --line FILE for a line of your own)"};
-    }
-    const Status read = each_message<ros::Path>(path, options.plan_topic, [&](const ros::Path& m, Time arrival) {
-      TimedPlan plan{clock.seconds(m.header.stamp, arrival), {}};
-      for (const ros::PoseStamped& pose : m.poses) plan.points.push_back({pose.pose.position.x, pose.pose.position.y});
-      if (plan.points.empty()) return;
-      r.plan_frame = m.header.frame_id;
-      r.plans.push_back(std::move(plan));
-    });
-    if (!read) return read.error();
-    if (r.plans.empty()) return Error{path.string() + ": no plan: every message of " + options.plan_topic + " is empty or unreadable"};
-  }
-  const Result<Track> track = poses_in(path, r.run, r.plan_frame, clock, r.odometry);
-  if (!track) return track.error();
-  if (track->size() == 0) return Error{path.string() + ": no pose in frame '" + r.plan_frame + "'"};
-  r.samples = samples_of(*track, r.run);
-  if (track->left_out > 0) r.warnings.push_back(path.string() + ": " + std::to_string(track->left_out) + " poses left out");
-  if (r.run.damaged) r.warnings.push_back(path.string() + " is damaged: what can be read is used");
-  return r;
-}
 
 /// The way of the odometry between two times, in pieces of 1 cm or more.
 double way_between(const Track& odometry, double from_s, double to_s) {
@@ -181,7 +34,7 @@ double way_between(const Track& odometry, double from_s, double to_s) {
   return way;
 }
 
-Result<std::vector<PathGoal>> measured(const fs::path& path, const Recorded& r, const PathReportOptions& options) {
+Result<std::vector<PathGoal>> measured(const fs::path& path, const PathRecording& r, const PathReportOptions& options) {
   Result<std::vector<PathGoal>> goals = std::vector<PathGoal>{};
   if (options.line.empty()) {
     goals = goals_of(r.plans, r.samples, r.run.origin);
@@ -362,7 +215,7 @@ GatedReport path_report(const fs::path& recording, const PathReportOptions& opti
     report.refused.push_back(error.message);
     return report;
   };
-  const Result<Recorded> recorded = record_of(recording, options);
+  const Result<PathRecording> recorded = load_path_recording(recording, options);
   if (!recorded) return refuse(recorded.error());
   const Result<std::vector<PathGoal>> goals = measured(recording, *recorded, options);
   if (!goals) return refuse(goals.error());
@@ -395,15 +248,12 @@ GatedReport path_report(const fs::path& recording, const PathReportOptions& opti
   }
   report.document.sections.push_back(trend_of(*lines, current, options));
   if (options.max_cte_m) {
-    const std::size_t bad = longest_bad_run(*lines, current, *options.max_cte_m);
-    if (bad >= options.consecutive || now.empty()) {
-      report.failures.push_back(recording.string() + ": " +
-                                (now.empty() ? std::string("nothing could be judged")
-                                             : "mean cross-track error above " + format_number(*options.max_cte_m, 4) + " m for " +
-                                                   std::to_string(bad) + " goals or laps in a row, too many are " +
-                                                   std::to_string(options.consecutive)));
-    }
+    const double bad = now.empty() ? NAN : static_cast<double>(longest_bad_run(*lines, current, *options.max_cte_m));
+    report.gate.at_most(recording.string() + ": goals or laps in a row with a mean cross-track error above " +
+                            format_number(*options.max_cte_m, 4) + " m",
+                        static_cast<double>(options.consecutive) - 1.0, bad);
   }
+  report.gate.add_to(report.document);
   return report;
 }
 

@@ -161,7 +161,7 @@ TEST_CASE("the history gets a line for each goal, once, and judges runs of bad o
   options.max_cte_m = 0.2;
   options.consecutive = 2;
   GatedReport report = path_report(bag, options);
-  CHECK(report.failures.empty());
+  CHECK(report.gate.passed());
   CHECK(report.written.size() == 1);
   const auto lines = parse_history(*read_file(options.history), "h");
   REQUIRE_MESSAGE(lines.ok(), lines.error().message);
@@ -171,12 +171,12 @@ TEST_CASE("the history gets a line for each goal, once, and judges runs of bad o
   path_report(bag, options);
   CHECK(parse_history(*read_file(options.history), "h")->size() == 2);
   options.consecutive = 1;
-  CHECK(path_report(bag, options).failures.size() == 1);
+  CHECK(path_report(bag, options).gate.failures().size() == 1);
   options.max_cte_m = 0.05;
   options.consecutive = 2;
-  CHECK(path_report(bag, options).failures.size() == 1);
+  CHECK(path_report(bag, options).gate.failures().size() == 1);
   options.consecutive = 3;
-  CHECK(path_report(bag, options).failures.empty());
+  CHECK(path_report(bag, options).gate.passed());
   // What is no history is not written over.
   options.history = folder.write("other.csv", "a,b\n1,2\n");
   CHECK(path_report(bag, options).refused.at(0).find("other.csv:1: is no history") != std::string::npos);

@@ -200,8 +200,9 @@ GatedReport slip_replay(const std::vector<std::filesystem::path>& recordings, co
     const SlipReplay replay = replay_slip(*tracks, options.monitor, options.rate_hz);
     report.document.sections.push_back(section_of(*tracks, replay, options));
     report.document.warnings.insert(report.document.warnings.end(), tracks->warnings.begin(), tracks->warnings.end());
-    report.require_at_most(recording.string() + ": verdicts", static_cast<double>(replay.verdicts.size()), options.max_verdicts, "");
+    report.gate.at_most(recording.string() + ": verdicts", options.max_verdicts, static_cast<double>(replay.verdicts.size()));
   }
+  report.gate.add_to(report.document);
   return report;
 }
 

@@ -81,13 +81,13 @@ TEST_CASE("the report of slip is a gate") {
   SlipOptions options;
   options.max_verdicts = 1;
   GatedReport report = slip_replay({bag, folder.path() / "nothing"}, options);
-  CHECK(report.failures.empty());
+  CHECK(report.gate.passed());
   CHECK(report.refused.size() == 1);
   CHECK(report.document.sections.at(0).tables.size() == 3);
   options.max_verdicts = 0;
   options.verdicts_only = true;
   report = slip_replay({bag}, options);
-  CHECK(report.failures.size() == 1);
+  CHECK(report.gate.failures().size() == 1);
   REQUIRE(report.document.sections.at(0).tables.size() == 1);
   CHECK(report.document.sections[0].tables[0].rows.at(0).at(2).text == "slip");
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/imu_run.hpp"
+#include "analysis/turn_rates.hpp"
 
 namespace pitwall::analysis {
 

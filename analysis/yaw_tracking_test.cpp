@@ -84,17 +84,17 @@ TEST_CASE("the report: a car that turns 0.9 of what it was told, 0.1 s later") {
   options.max_lag_ms = 120.0;
   auto result = yaw_tracking(options);
   REQUIRE_MESSAGE(result.ok(), result.error().message);
-  CHECK(result->passed);
+  CHECK(result->gate.passed());
   const auto& sections = result->document.sections;
   const auto turns = std::find_if(sections.begin(), sections.end(), [](const Section& each) { return each.key == "turns"; });
   REQUIRE(turns != sections.end());
   CHECK(turns->facts[0].value.number == doctest::Approx(0.9).epsilon(0.01));
   CHECK(turns->tables[0].rows.size() > 20);
   options.max_ratio_error = 0.05;
-  CHECK_FALSE(yaw_tracking(options)->passed);
+  CHECK_FALSE(yaw_tracking(options)->gate.passed());
   options.max_ratio_error = 0.12;
   options.max_lag_ms = 50.0;
-  CHECK_FALSE(yaw_tracking(options)->passed);
+  CHECK_FALSE(yaw_tracking(options)->gate.passed());
 }
 
 TEST_CASE("without commands or turns there is nothing to say") {

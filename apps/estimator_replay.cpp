@@ -15,6 +15,7 @@ constexpr const char* kFooter =
     "Example:\n"
     "  estimator_replay runs/001-gap_solo-oval-12345\n"
     "  estimator_replay car.mcap --car rb1 --set wheel_sigma_mps=0.2 --set imu=/imu/bno,gyro_sigma_radps=0.02\n"
+    "  estimator_replay car.mcap --car rb1 --imu-rig imu.yaml --set imu=/imu/bno\n"
     "\n"
     "Each --set is one more row. Writes estimator_replay.md, estimator_replay.json and estimator_replay.npz into RUN/analysis.\n"
     "Exit code: 0 done; 1 done, and a limit does not hold; 2 bad usage or input; 3 internal error; 130 interrupted.";
@@ -28,6 +29,7 @@ int run(int argc, char** argv) {
   app.add_option("--set", options.sets, "One more setting, NAME=VALUE[,NAME=VALUE]; imu=TOPIC chooses the IMU (may be repeated)")
       ->allow_extra_args(false);
   app.add_option("--car-yaml", options.car_yaml, "Profile of the car, where the recording has none");
+  app.add_option("--imu-rig", options.rig, "Mounts of the IMUs (YAML): put together they are the IMU 'rig', which is used");
   app.add_option("--max-speed-rms", options.max_speed_rms_mps, "Limit: speed [m/s]");
   app.add_option("--max-rate-rms-dps", options.max_rate_rms_dps, "Limit: turn rate [deg/s]");
   app.add_option("--max-drift-dpm", options.max_drift_dpm, "Limit: drift of the heading [deg/min]");

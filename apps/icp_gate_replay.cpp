@@ -38,8 +38,12 @@ int run(int argc, char** argv) {
   app.add_option("--window", options.gate.window_s, "Over which the pose must not outrun the wheels, s; 0: not tested, as mote's gate")
       ->check(CLI::Range(0.0, 10.0))
       ->capture_default_str();
+  app.add_option("--catch-up", options.gate.catch_up_s, "A pose that lags and catches up may make good for so long, s; 0: it may not")
+      ->check(CLI::Range(0.0, 10.0))
+      ->capture_default_str();
   app.add_option("--max-replaced", options.max_replaced, "Gate: steps replaced");
   app.add_option("--max-path-change", options.max_path_percent, "Gate: change of the path, %");
+  app.add_option("--max-quiet-path", options.max_quiet_percent, "Gate: path off the wheels' where nothing slips, %");
   app.add_flag("--json", json, "Print the report as JSON");
   if (const auto code = apps::parse(app, argc, argv)) return *code;
   const auto vehicle = flags.vehicle();

@@ -11,6 +11,7 @@
 #include "apps/interrupt.hpp"
 #include "apps/program.hpp"
 #include "apps/progress.hpp"
+#include "apps/verdict.hpp"
 #include "core/files.hpp"
 #include "core/log.hpp"
 
@@ -58,7 +59,7 @@ int finish(const std::string& name, const ReportArguments& arguments, Result<ana
     if (const Status written = write_file(result->out / file, bytes); !written) return bad_input(written.error());
     log::info("wrote " + (result->out / file).string());
   }
-  return result->passed ? kPassed : kFailed;
+  return verdict(result->gate);
 }
 
 }  // namespace pitwall::apps

@@ -8,6 +8,7 @@
 #include "apps/car_choice.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/program.hpp"
+#include "apps/verdict.hpp"
 #include "core/fields.hpp"
 #include "core/log.hpp"
 
@@ -54,10 +55,10 @@ int finish(const analysis::GatedReport& report, bool json) {
     std::fwrite(text.data(), 1, text.size(), stdout);
   }
   for (const std::string& file : report.written) log::info("wrote " + file);
-  for (const std::string& failure : report.failures) log::warn("FAIL " + failure);
+  const int code = verdict(report.gate);
   for (const std::string& refusal : report.refused) bad_input(Error{refusal});
   if (!report.refused.empty()) return kBadInput;
-  return report.failures.empty() ? kPassed : kFailed;
+  return code;
 }
 
 }  // namespace pitwall::apps

@@ -76,6 +76,13 @@ Matrix<C, R> transposed(const Matrix<R, C>& a) {
   return m;
 }
 
+inline double dot(const Vector3& a, const Vector3& b) { return a.v[0] * b.v[0] + a.v[1] * b.v[1] + a.v[2] * b.v[2]; }
+inline double length(const Vector3& a) { return std::sqrt(dot(a, a)); }
+inline Vector3 cross(const Vector3& a, const Vector3& b) {
+  return {{a.v[1] * b.v[2] - a.v[2] * b.v[1], a.v[2] * b.v[0] - a.v[0] * b.v[2], a.v[0] * b.v[1] - a.v[1] * b.v[0]}};
+}
+inline bool is_finite(const Vector3& a) { return std::isfinite(a.v[0]) && std::isfinite(a.v[1]) && std::isfinite(a.v[2]); }
+
 /// a P a^T.
 template <std::size_t R, std::size_t C>
 Matrix<R, R> sandwich(const Matrix<R, C>& a, const Matrix<C, C>& p) {

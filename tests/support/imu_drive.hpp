@@ -10,6 +10,7 @@
 #include "core/messages.hpp"
 #include "ros_messages/convert.hpp"
 #include "ros_messages/drive.hpp"
+#include "ros_messages/graph.hpp"
 #include "ros_messages/nav.hpp"
 #include "ros_messages/sensors.hpp"
 #include "tests/support/bags.hpp"
@@ -30,6 +31,7 @@ struct ImuDrive {
   double rate_unit = 1.0;                ///< what the gyro reads for 1 rad/s
   bool odometry_rate = true;             ///< whether the odometry says its turn rate
   double localiser_drift_radps = 0.001;  ///< of the odometry's heading against the localiser's
+  bool corrections_by_tf = false;        ///< the localiser is known by /tf map->odom, not by poses
   double vibration_hz = 0.0;
   double vibration_mps2 = 0.0;
   double noise = 0.0;  ///< of gyro (rad/s) and accelerometer (m/s^2), uniform in +-sqrt(3) of it
@@ -46,7 +48,7 @@ struct ImuDrive {
   }
 };
 
-/// Commands at 40 Hz on /drive, /odom at 50 Hz, /imu at 200 Hz, /slam_pose at 10 Hz.
+/// Commands at 40 Hz on /drive, /odom at 50 Hz, /imu at 200 Hz, /slam_pose (or /tf) at 10 Hz.
 inline void write_drive(const std::filesystem::path& folder, const ImuDrive& drive) {
   namespace ros = ros_messages;
   using recording::kMs;
@@ -54,7 +56,8 @@ inline void write_drive(const std::filesystem::path& folder, const ImuDrive& dri
   const std::size_t command_topic = *bag.add_topic(recording::topic_for<ros::AckermannDriveStamped>("/drive"));
   const std::size_t odometry_topic = *bag.add_topic(recording::topic_for<ros::Odometry>("/odom"));
   const std::size_t imu_topic = *bag.add_topic(recording::topic_for<ros::Imu>("/imu"));
-  const std::size_t pose_topic = *bag.add_topic(recording::topic_for<ros::PoseStamped>("/slam_pose"));
+  const std::size_t pose_topic = *bag.add_topic(drive.corrections_by_tf ? recording::topic_for<ros::TFMessage>("/tf")
+                                                                        : recording::topic_for<ros::PoseStamped>("/slam_pose"));
   std::uint32_t state = 1;
   const auto noise = [&] {
     state = state * 1664525U + 1013904223U;
@@ -77,6 +80,7 @@ inline void write_drive(const std::filesystem::path& folder, const ImuDrive& dri
     if (k % 4 == 0) {
       ros::Odometry odometry;
       odometry.header.stamp = stamp;
+      odometry.header.frame_id = "odom";
       const PlanarQuaternion q = to_quaternion(drive.yaw(t));
       odometry.pose.pose.orientation = {0.0, 0.0, q.z, q.w};
       odometry.twist.twist.linear.x = speed;
@@ -90,7 +94,15 @@ inline void write_drive(const std::filesystem::path& folder, const ImuDrive& dri
       command.drive.steering_angle = static_cast<float>(math::atan(drive.commanded_rate(t) * drive.wheelbase_m / drive.speed_mps));
       recording::put(bag, command_topic, ns, command);
     }
-    if (k % 20 == 0) {
+    if (k % 20 == 0 && drive.corrections_by_tf) {
+      ros::TransformStamped map_odom;
+      map_odom.header.stamp = stamp;
+      map_odom.header.frame_id = "map";
+      map_odom.child_frame_id = "odom";
+      const PlanarQuaternion q = to_quaternion(drive.localiser_drift_radps * t);
+      map_odom.transform.rotation = {0.0, 0.0, q.z, q.w};
+      recording::put(bag, pose_topic, ns, ros::TFMessage{{map_odom}});
+    } else if (k % 20 == 0) {
       ros::PoseStamped pose;
       pose.header.stamp = stamp;
       const PlanarQuaternion q = to_quaternion(drive.yaw(t) + drive.localiser_drift_radps * t);
