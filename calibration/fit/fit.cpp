@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "calibration/fit/intervals.hpp"
@@ -83,9 +84,11 @@ class Fitter {
     const Rng draw(options_.seed, "fit/starts");
     for (std::size_t i = 0; i < free_.size() && number > 0; ++i) {
       const Parameter& p = parameters_[free_[i]];
-      // A ceiling above all that was commanded has no slope: every other start puts it where the car was fastest.
-      if (p.name == "speed_max_mps" && number % 2 == 1) z[i] = std::clamp(p.to_unit(std::clamp(fastest_, p.low, p.high)), on.low(i), on.high(i));
-      if (number == 1 || p.name == "speed_max_mps") continue;
+      // A limit that nothing reaches has no slope: every other start puts the limits where they act.
+      if (number % 2 == 1 && is_limit(p.name)) {
+        z[i] = std::clamp(p.to_unit(std::clamp(acting_limit(p), p.low, p.high)), on.low(i), on.high(i));
+      }
+      if (number == 1 || is_limit(p.name)) continue;
       const double u = draw.uniform(number, static_cast<std::uint32_t>(i));
       if (p.unit == "s") {
         z[i] = p.to_unit(std::clamp(p.low + u * kStartDelay_s, p.low, p.high));
@@ -95,6 +98,16 @@ class Fitter {
       z[i] = std::clamp(z[i], on.low(i), on.high(i));
     }
     return z;
+  }
+
+  static bool is_limit(std::string_view name) {
+    return name == "speed_max_mps" || name == "acceleration_max_mps2" || name == "braking_max_mps2";
+  }
+
+  /// Where a limit would be felt: the fastest that the car was, and a pull that every car is capable of.
+  [[nodiscard]] double acting_limit(const Parameter& p) const {
+    constexpr double kGentle_mps2 = 2.0;
+    return p.name == "speed_max_mps" ? fastest_ : kGentle_mps2;
   }
 
   /// The speed that 99 % of the samples stay below.
