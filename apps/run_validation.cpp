@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <string>
 
 #include "apps/car_choice.hpp"
@@ -154,9 +155,10 @@ int run(const Arguments& arguments) {
   if (!writable) return apps::bad_input(writable.error());
 
   bool alike = true;
-  if (arguments.measured) {
-    const scenarios::ResolvedRun& first = runs->front();
-    const auto figures = scenarios::measure_likeness(first.parameters, first.scenario.world.surface_friction);
+  std::set<std::string> seen;
+  for (const scenarios::ResolvedRun& each : *runs) {
+    if (!arguments.measured || !scenarios::was_measured(each.scenario.car) || !seen.insert(each.scenario.car).second) continue;
+    const auto figures = scenarios::measure_likeness(each.parameters, each.scenario.world.surface_friction, each.scenario.car);
     if (!figures) return apps::bad_input(figures.error());
     for (const scenarios::Likeness& figure : *figures) {
       std::printf("%s\n", (arguments.json ? scenarios::json_line(figure) : scenarios::human_line(figure)).c_str());

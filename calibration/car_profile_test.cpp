@@ -51,7 +51,7 @@ bool has(const std::string& text, std::string_view piece) { return text.find(pie
 }  // namespace
 
 TEST_CASE("the cars that ship are rb1, rb2 and f1tenth, and each gives every parameter with a source") {
-  CHECK(known_cars(kCars) == std::vector<std::string>{"f1tenth", "rb1", "rb2"});
+  CHECK(known_cars(kCars) == std::vector<std::string>{"f1tenth", "f1tenth_ini", "frictionmaps", "rb1", "rb2"});
   for (const std::string& name : known_cars(kCars)) {
     CAPTURE(name);
     const CarProfile car = shipped(name);

@@ -18,6 +18,35 @@ constexpr double kTick_s = 0.025;
 constexpr double kSpeedSlew_mps2 = 2.0;
 constexpr double kSteeringSlew_radps = 1.0;
 
+/// What was measured of a car, and by how much it differed from run to run.
+struct Reference {
+  std::string_view car;
+  std::string_view figure;
+  double measured;
+  double spread;
+};
+
+// rb2: the reference run 20261019. The others: public logs of two cars, by fit_sim (docs/calibration.md).
+constexpr std::array kReferences = {
+    Reference{"rb2", "speed lag", 0.275, 0.0},
+    Reference{"rb2", "steering lag", 0.15, 0.0},
+    Reference{"rb2", "curvature gain", 0.95, 0.0},
+    Reference{"rb2", "achieved turn up to 2.0 m/s^2", 0.99, 0.0},
+    Reference{"rb2", "achieved turn at 3 to 4.5 m/s^2", 0.74, 0.0},
+    Reference{"rb2", "true over odometry speed, straight", 0.95, 0.0},
+    Reference{"rb2", "true over odometry speed, tight turns", 0.89, 0.0},
+    Reference{"f1tenth_ini", "steering lag", 0.275, 0.075},
+    Reference{"frictionmaps", "steering lag", 0.15, 0.05},
+};
+
+/// One figure of the drive.
+struct Figure {
+  std::string_view name;
+  std::string_view unit;
+  double simulated;
+  std::int64_t samples;
+};
+
 /// One piece of the drive: a speed and a lateral acceleration that is asked for.
 struct Piece {
   double speed_mps;
@@ -126,9 +155,13 @@ struct Ratio {
 
 }  // namespace
 
-bool Likeness::passed() const { return samples > 0 && std::abs(simulated - measured) <= 0.1 * measured; }
+bool was_measured(std::string_view car) {
+  return std::any_of(kReferences.begin(), kReferences.end(), [car](const Reference& r) { return r.car == car; });
+}
 
-Result<std::vector<Likeness>> measure_likeness(const CarParameters& car, double friction) {
+bool Likeness::passed() const { return samples > 0 && std::abs(simulated - measured) <= 0.1 * measured + spread; }
+
+Result<std::vector<Likeness>> measure_likeness(const CarParameters& car, double friction, std::string_view measured_car) {
   Result<plant::Plant> plant = plant::Plant::make(car, plant::Options::of(plant::Fidelity::kCar), friction);
   if (!plant) return plant.error();
   const Record record = drive(*plant);
@@ -152,26 +185,34 @@ Result<std::vector<Likeness>> measure_likeness(const CarParameters& car, double 
     if (v > 0.5 && std::abs(curvature[i]) < 0.15) straight.add(v, record.odometry[i]);
     if (v > 0.5 && std::abs(curvature[i]) > 0.5) tight.add(v, record.odometry[i]);
   }
-  return std::vector<Likeness>{{"speed lag", "s", speed.lag_s, 0.275, n},
-                               {"steering lag", "s", steering.lag_s, 0.15, n},
-                               {"curvature gain", "", steering.gain, 0.95, n},
-                               {"achieved turn up to 2.0 m/s^2", "", gentle.value(), 0.99, gentle.samples},
-                               {"achieved turn at 3 to 4.5 m/s^2", "", hard.value(), 0.74, hard.samples},
-                               {"true over odometry speed, straight", "", straight.value(), 0.95, straight.samples},
-                               {"true over odometry speed, tight turns", "", tight.value(), 0.89, tight.samples}};
+  const std::array<Figure, 7> figures = {{{"speed lag", "s", speed.lag_s, n},
+                                         {"steering lag", "s", steering.lag_s, n},
+                                         {"curvature gain", "", steering.gain, n},
+                                         {"achieved turn up to 2.0 m/s^2", "", gentle.value(), gentle.samples},
+                                         {"achieved turn at 3 to 4.5 m/s^2", "", hard.value(), hard.samples},
+                                         {"true over odometry speed, straight", "", straight.value(), straight.samples},
+                                         {"true over odometry speed, tight turns", "", tight.value(), tight.samples}}};
+  std::vector<Likeness> likeness;
+  for (const Reference& reference : kReferences) {
+    if (reference.car != measured_car) continue;
+    const auto& figure = *std::find_if(figures.begin(), figures.end(), [&](const Figure& f) { return f.name == reference.figure; });
+    likeness.push_back({std::string(reference.car), std::string(figure.name), std::string(figure.unit), figure.simulated, reference.measured,
+                        reference.spread, figure.samples});
+  }
+  return likeness;
 }
 
 std::string human_line(const Likeness& likeness) {
-  std::string line = std::string(likeness.passed() ? "PASS" : "FAIL") + "  measured_car  " + likeness.name;
-  line.resize(std::max<std::size_t>(line.size(), 56), ' ');
+  std::string line = std::string(likeness.passed() ? "PASS" : "FAIL") + "  measured_car  " + likeness.car + "  " + likeness.name;
+  line.resize(std::max<std::size_t>(line.size(), 68), ' ');
   const std::string unit = likeness.unit.empty() ? "" : " " + likeness.unit;
-  return line + "  simulated " + format_number(likeness.simulated, 3) + unit + "  measured " + format_number(likeness.measured, 3) + unit +
-         "  n " + std::to_string(likeness.samples);
+  return line + "  simulated " + format_number(likeness.simulated, 3) + unit + "  measured " + format_number(likeness.measured, 3) +
+         (likeness.spread > 0.0 ? " +- " + format_number(likeness.spread, 3) : "") + unit + "  n " + std::to_string(likeness.samples);
 }
 
 std::string json_line(const Likeness& likeness) {
-  const nlohmann::json json = {{"scenario", kMeasuredCar},        {"figure", likeness.name},       {"unit", likeness.unit},
-                               {"simulated", likeness.simulated}, {"measured", likeness.measured}, {"samples", likeness.samples},
+  const nlohmann::json json = {{"scenario", kMeasuredCar},        {"car", likeness.car},             {"figure", likeness.name},       {"unit", likeness.unit},
+                               {"simulated", likeness.simulated}, {"measured", likeness.measured}, {"spread", likeness.spread}, {"samples", likeness.samples},
                                {"passed", likeness.passed()}};
   return json.dump();
 }

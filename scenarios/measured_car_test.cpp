@@ -25,7 +25,7 @@ CarParameters measured_rb2() {
 }  // namespace
 
 TEST_CASE("on its own floor the simulated car answers as the real one was measured to, each figure within a tenth") {
-  const auto figures = measure_likeness(measured_rb2(), suite().front().scenario.world.surface_friction);
+  const auto figures = measure_likeness(measured_rb2(), suite().front().scenario.world.surface_friction, "rb2");
   REQUIRE(figures);
   CHECK(figures->size() == 7);
   for (const Likeness& figure : *figures) {
@@ -35,12 +35,28 @@ TEST_CASE("on its own floor the simulated car answers as the real one was measur
   }
 }
 
+TEST_CASE("the cars that were fitted from logs steer as late as they were measured to") {
+  for (const char* name : {"f1tenth_ini", "frictionmaps"}) {
+    CAPTURE(name);
+    CHECK(was_measured(name));
+    const CarParameters car = calibration::load_car(name, kSource / "calibration/cars").value().parameters;
+    const auto figures = measure_likeness(car, car.surface_friction, name);
+    REQUIRE(figures);
+    CHECK_FALSE(figures->empty());
+    for (const Likeness& figure : *figures) {
+      CAPTURE(figure.name);
+      CHECK(figure.passed());
+    }
+  }
+  CHECK_FALSE(was_measured("f1tenth"));
+}
+
 TEST_CASE("each figure moves when what causes it is changed") {
   const auto figure = [](const CarParameters& car, double friction, std::size_t i) {
-    return (*measure_likeness(car, friction)).at(i).simulated;
+    return (*measure_likeness(car, friction, "rb2")).at(i).simulated;
   };
   const CarParameters car = measured_rb2();
-  const auto before = measure_likeness(car, 0.32).value();
+  const auto before = measure_likeness(car, 0.32, "rb2").value();
   CarParameters changed = car;
   changed.speed_delay_s += 0.05;
   CHECK(figure(changed, 0.32, 0) == doctest::Approx(before[0].simulated + 0.05).epsilon(0.03));

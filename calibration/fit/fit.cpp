@@ -332,6 +332,8 @@ void free_usual(const Problem& problem, std::vector<Parameter>& parameters) {
     if (name == "speed_loop_integral_gain_per_s2") p.free = problem.base.speed_loop_integral_gain_per_s2 > 0.0 && speeds;
     if (name == "speed_ramp_mps2") p.free = problem.base.speed_ramp_mps2 > 0.0 && speeds;
     if (name == "speed_loop_accel_gain_per_s" || name == "speed_loop_brake_gain_per_s" || name == "speed_max_mps") p.free = speeds;
+    // Told apart from the odometry's scale by a speed that is not the odometry's.
+    if (name == "speed_gain") p.free = speeds && (tracks || has(problem, Quantity::kSpeed));
     if (name == "acceleration_gain") p.free = accelerations;
     if (name == "odometry_scale") p.free = has(problem, Quantity::kWheelSpeed) && (tracks || has(problem, Quantity::kSpeed));
     if (name == "yaw_inertia_kgm2" || name == "mount_yaw_rad") p.free = sideslip;

@@ -67,6 +67,7 @@ constexpr std::array kKnown = {
     car("odometry_scale", "", &C::odometry_scale, true, 0.5, 2, 0.15, 0, "true over odometry's speed where no tyre slips"),
     measured("mount_yaw_rad", "rad", &Subject::mount_yaw_rad, false, -0.3, 0.3, 0.05, 0.1, "mount yaw and slip bias, which look alike"),
     measured("pose_ahead_m", "m", &Subject::pose_ahead_m, false, -0.3, 0.6, 0.15, 0.2, "measured point ahead of base_link"),
+    measured("speed_gain", "", &Subject::speed_gain, true, 0.5, 2, 0.15, 0, "true speed over the commanded one"),
     measured("acceleration_gain", "", &Subject::acceleration_gain, true, 0.2, 3, 0.3, 0, "acceleration over the commanded one"),
 };
 

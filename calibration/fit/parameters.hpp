@@ -6,6 +6,8 @@
 //   understeer_gradient      K of  steering = L / R + K a_y,  (1 / (mu C_f) - 1 / (mu C_r)) / g: sets the front axle
 //   mount_yaw_rad            measured heading over the car's: a turned mount and a constant slip angle look alike and are one number
 //   pose_ahead_m             the measured point ahead of base_link
+//   speed_gain               true speed that a commanded one asks for: the gain from speed to the motor's turns that the car was set up with,
+//                            against the right one (hardware: speed_to_erpm_gain)
 //   acceleration_gain        acceleration over commanded one, where a log has accelerations for speeds
 // Wheelbase and mass are not here: with a wrong one the others take their part (steering_gain, yaw_inertia_kgm2).
 #pragma once
@@ -25,6 +27,7 @@ struct Subject {
   CarParameters car;
   double mount_yaw_rad = 0.0;
   double pose_ahead_m = 0.0;
+  double speed_gain = 1.0;
   double acceleration_gain = 1.0;
 };
 

@@ -81,7 +81,7 @@ class Player {
       give(commands_.steering_rad[next_ - 1], target_, now_s);
     }
     for (; next_ < commands_.size() && commands_.t_s[next_] < end_s; ++next_) {
-      const double speed = accelerations ? target_ : commands_.speed_mps[next_];
+      const double speed = accelerations ? target_ : subject_.speed_gain * commands_.speed_mps[next_];
       if (std::isfinite(speed)) give(commands_.steering_rad[next_], speed, commands_.t_s[next_]);
     }
   }
