@@ -68,7 +68,8 @@ std::string padded(std::string text, std::size_t width) {
 
 void print_table(const fit::ExciteForecast& forecast, double duration_s) {
   std::printf("A drive of %.0f s. 95 %% of fits will be within:\n", duration_s);
-  std::printf("%s%s%s%s\n", padded("parameter", 34).c_str(), padded("profile", 16).c_str(), padded("half-width", 16).c_str(), "identifiable");
+  std::printf("%s%s%s%s\n", padded("parameter", 34).c_str(), padded("profile", 16).c_str(), padded("half-width", 16).c_str(),
+              "identifiable");
   for (std::size_t i = 0; i < forecast.parameters.size(); ++i) {
     const fit::Parameter& p = forecast.parameters[i];
     if (!p.free) continue;
@@ -90,8 +91,7 @@ void print_json(const fit::ExciteForecast& forecast, const std::string& car, dou
                     {"allowed", p.allowed},
                     {"identifiable", forecast.identifiable(i)}});
   }
-  const nlohmann::json document = {
-      {"car", car}, {"duration_s", duration_s}, {"passed", forecast.run.outcome.passed}, {"parameters", rows}};
+  const nlohmann::json document = {{"car", car}, {"duration_s", duration_s}, {"passed", forecast.run.outcome.passed}, {"parameters", rows}};
   std::printf("%s\n", document.dump(2).c_str());
 }
 

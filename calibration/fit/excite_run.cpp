@@ -33,7 +33,8 @@ class Listener final : public RunObserver {
   void arrived(std::size_t /*car*/, const Source<LaserScan>& scan) override {
     if (!match_scans_) return;
     const auto sample = track_.add(*scan.message);
-    if (sample && sample->status == localization::MatchStatus::kMatched) add(sample->stamp.seconds(), sample->dt_s + kSweepShare * sweep_s_, sample->velocity);
+    if (sample && sample->status == localization::MatchStatus::kMatched)
+      add(sample->stamp.seconds(), sample->dt_s + kSweepShare * sweep_s_, sample->velocity);
   }
   void arrived(std::size_t /*car*/, const Source<Odometry>& odometry) override {
     wheel.t_s.push_back(odometry.message->stamp.seconds());
@@ -77,7 +78,8 @@ struct Truth {
 
   [[nodiscard]] Pose2 at(double time_s) const {
     const auto after = std::upper_bound(t_s.begin(), t_s.end(), time_s);
-    const auto k = static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(after - t_s.begin(), 1, static_cast<std::ptrdiff_t>(t_s.size()) - 1));
+    const auto k =
+        static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(after - t_s.begin(), 1, static_cast<std::ptrdiff_t>(t_s.size()) - 1));
     const double part = (time_s - t_s[k - 1]) / (t_s[k] - t_s[k - 1]);
     const Pose2& a = T_map_base[k - 1];
     const Pose2& b = T_map_base[k];
@@ -95,7 +97,8 @@ void add_noisy_motion(const Truth& truth, const CarParameters& car, std::int64_t
     const double t = static_cast<double>(k) * period + middle;
     if (t >= truth.t_s.back()) return;
     const auto error = [&](std::uint32_t lane, double sigma) { return sigma * noise.normal(k, lane); };
-    const Pose2 T_map_lidar = truth.at(t) * car.lidar_mount() * Pose2{error(0, kScanPose_m), error(1, kScanPose_m), error(2, kScanPose_rad)};
+    const Pose2 T_map_lidar =
+        truth.at(t) * car.lidar_mount() * Pose2{error(0, kScanPose_m), error(1, kScanPose_m), error(2, kScanPose_rad)};
     seen.push_back(T_map_lidar * inverse(car.lidar_mount()));
     if (k < kStride) continue;
     const double window = static_cast<double>(kStride) * period;
@@ -148,7 +151,8 @@ Result<ExciteRun> simulate_excite(const ExciteRunOptions& options) {
     out.speed_mps.push_back(world.car(0).velocity_mps.x);
     out.yaw_rate_radps.push_back(world.car(0).yaw_rate_radps);
   };
-  Result<scenarios::Outcome> outcome = scenarios::run_scenario(run, [] { return false; }, hooks);
+  Result<scenarios::Outcome> outcome = scenarios::run_scenario(
+      run, [] { return false; }, hooks);
   if (!outcome) return outcome.error();
   if (!options.match_scans) add_noisy_motion(truth, known.parameters, options.seed, listener);
   out.drive.name = "excite";

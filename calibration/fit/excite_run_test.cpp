@@ -104,9 +104,7 @@ TEST_CASE("excite says beforehand what it will identify: all that it is for, not
   ExciteRunOptions options;
   options.data = data_folder();
   const ExciteForecast forecast = forecast_excite(options, 1).value();
-  const auto identifiable = [&](std::string_view name) {
-    return forecast.identifiable(find_parameter(forecast.parameters, name).value());
-  };
+  const auto identifiable = [&](std::string_view name) { return forecast.identifiable(find_parameter(forecast.parameters, name).value()); };
   for (const std::string_view name : kExcited) {
     CAPTURE(name);
     CHECK(identifiable(name));
@@ -130,7 +128,8 @@ TEST_CASE("a straight drive cannot tell the steering, a steady circle cannot tel
     return fit(problem, parameters, quick).value();
   };
   const FitResult straight = fitted(7, [](double t_s) { return Asked{0.0, static_cast<int>(t_s / 2.0) % 2 == 0 ? 1.5 : 2.5}; });
-  for (const char* name : {"steering_delay_s", "steering_servo_gain_per_s", "steering_rate_max_radps", "steering_gain", "surface_friction"}) {
+  for (const char* name :
+       {"steering_delay_s", "steering_servo_gain_per_s", "steering_rate_max_radps", "steering_gain", "surface_friction"}) {
     CAPTURE(name);
     CHECK(straight.find(name)->verdict != Verdict::kIdentified);
   }

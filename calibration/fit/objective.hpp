@@ -42,7 +42,8 @@ class Objective {
   bool raw_residuals(const double* z, std::vector<double>& into);
 
  private:
-  void subjects_around(const double* z, bool around, double step, bool one_sided, std::vector<Subject>& into, std::vector<double>& width) const;
+  void subjects_around(const double* z, bool around, double step, bool one_sided, std::vector<Subject>& into,
+                       std::vector<double>& width) const;
   bool piece_rows(std::size_t piece, const std::vector<Subject>& subjects, Played& scratch, std::vector<double>& into) const;
 
   const Problem& problem_;

@@ -18,10 +18,12 @@ namespace pitwall::fit {
 
 /// What a run of excite is to identify.
 inline constexpr std::array<std::string_view, 10> kExcited = {
-    "steering_delay_s",  "speed_delay_s",      "steering_servo_gain_per_s",   "steering_rate_max_radps",     "steering_gain",
-    "steering_bias_rad", "surface_friction",   "speed_loop_accel_gain_per_s", "speed_loop_brake_gain_per_s", "understeer_gradient"};
+    "steering_delay_s",  "speed_delay_s",    "steering_servo_gain_per_s",   "steering_rate_max_radps",     "steering_gain",
+    "steering_bias_rad", "surface_friction", "speed_loop_accel_gain_per_s", "speed_loop_brake_gain_per_s", "understeer_gradient"};
 
-inline CarParameters profile_car(const char* name = "f1tenth") { return calibration::load_car(name, data_folder() / "cars").value().parameters; }
+inline CarParameters profile_car(const char* name = "f1tenth") {
+  return calibration::load_car(name, data_folder() / "cars").value().parameters;
+}
 
 /// A car of that profile with other actuators, tyres and floor, drawn from the seed.
 inline CarParameters unknown_car(const CarParameters& profile, std::uint64_t seed) {
