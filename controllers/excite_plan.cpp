@@ -59,8 +59,8 @@ class Drawing {
 /// What the drawing is made with.
 struct Sizes {
   double radius_m = 0.0;
-  double half_m = 0.0;    ///< of a straight
-  double across_m = 0.0;  ///< along the area, from straight to straight
+  double half_m = 0.0;     ///< of a straight
+  double across_m = 0.0;   ///< along the area, from straight to straight
   double between_m = 0.0;  ///< the straight piece on the way across
   double cruise_mps = 0.0;
   double steering_mps = 0.0;
@@ -96,16 +96,14 @@ Result<Sizes> sizes(const ExciteArea& area, const ExciteLimits& limits, const Ca
   const double angle = 0.9 * lock;
   z.cruise_mps = std::min(limits.max_speed_mps, std::sqrt(limits.gentle_mps2 * z.radius_m));
   z.steering_mps = std::min(z.cruise_mps, std::sqrt(limits.gentle_mps2 * car.wheelbase_m / math::tan(angle)));
-  z.sprint_mps =
-      std::min(limits.max_speed_mps, std::sqrt(z.cruise_mps * z.cruise_mps + 2.0 * limits.gentle_mps2 * 0.8 * z.half_m));
+  z.sprint_mps = std::min(limits.max_speed_mps, std::sqrt(z.cruise_mps * z.cruise_mps + 2.0 * limits.gentle_mps2 * 0.8 * z.half_m));
   return z;
 }
 
 /// The rounds, as path and stages.
 class Planner {
  public:
-  Planner(const Sizes& sizes, double max_speed_mps)
-      : z_(sizes), max_speed_mps_(max_speed_mps), drawing_({0.0, -sizes.radius_m, 0.0}) {}
+  Planner(const Sizes& sizes, double max_speed_mps) : z_(sizes), max_speed_mps_(max_speed_mps), drawing_({0.0, -sizes.radius_m, 0.0}) {}
 
   void round() {
     const double k = 1.0 / z_.radius_m;

@@ -9,12 +9,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "calibration/fit/drive.hpp"
+#include "calibration/fit/parameters.hpp"
 #include "core/car.hpp"
 #include "core/controller.hpp"
 #include "core/result.hpp"
@@ -44,5 +44,15 @@ struct ExciteRun {
 
 /// Errors: bad options, an area too small.
 Result<ExciteRun> simulate_excite(const ExciteRunOptions& options);
+
+/// What such a drive will tell, said before anyone drives it.
+struct ExciteForecast {
+  ExciteRun run;                      ///< by the car of the profile
+  std::vector<Parameter> parameters;  ///< those that free_usual() frees are free
+  std::vector<double> half_width;     ///< of the 95 % intervals; relative where the parameter is logarithmic
+  [[nodiscard]] bool identifiable(std::size_t i) const { return parameters[i].free && half_width[i] <= parameters[i].allowed; }
+};
+/// Errors as simulate_excite().
+Result<ExciteForecast> forecast_excite(const ExciteRunOptions& options, unsigned jobs);
 
 }  // namespace pitwall::fit

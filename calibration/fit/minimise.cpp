@@ -14,7 +14,7 @@ class Cost final : public ceres::CostFunction {
     mutable_parameter_block_sizes()->push_back(static_cast<int>(objective.columns()));
   }
   bool Evaluate(double const* const* z, double* rows, double** jacobian) const override {
-    return objective_.evaluate(z[0], rows, jacobian == nullptr ? nullptr : jacobian[0]);
+    return objective_.evaluate(z[0], rows, jacobian == nullptr ? nullptr : jacobian[0], Objective::kStep, true);
   }
 
  private:

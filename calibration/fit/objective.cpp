@@ -26,8 +26,8 @@ Robust robust(double r) {
 
 }  // namespace
 
-Objective::Objective(const Problem& problem, const std::vector<Parameter>& parameters, std::vector<double> values, std::vector<std::size_t> free,
-                     std::vector<double> sigma, std::size_t thin, unsigned jobs)
+Objective::Objective(const Problem& problem, const std::vector<Parameter>& parameters, std::vector<double> values,
+                     std::vector<std::size_t> free, std::vector<double> sigma, std::size_t thin, unsigned jobs)
     : problem_(problem),
       parameters_(parameters),
       values_(std::move(values)),
@@ -70,19 +70,26 @@ std::vector<double> Objective::start() const {
 }
 
 /// The car at z, and with `around` the two beside it in each coordinate (one-sided at a bound), and how far those are apart.
-void Objective::subjects_around(const double* z, bool around, double step, std::vector<Subject>& into, std::vector<double>& width) const {
+void Objective::subjects_around(const double* z, bool around, double step, bool one_sided, std::vector<Subject>& into,
+                                std::vector<double>& width) const {
   into.push_back(subject_of(problem_.base, parameters_, values_at(z)));
   if (!around) return;
   std::vector<double> beside(z, z + free_.size());
   for (std::size_t i = 0; i < free_.size(); ++i) {
     const double above = std::min(z[i] + step, high(i));
     const double below = std::max(z[i] - step, low(i));
-    for (const double at : {above, below}) {
-      beside[i] = at;
+    if (one_sided) {
+      beside[i] = above > z[i] ? above : below;
       into.push_back(subject_of(problem_.base, parameters_, values_at(beside.data())));
+      width.push_back(beside[i] - z[i]);
+    } else {
+      for (const double at : {above, below}) {
+        beside[i] = at;
+        into.push_back(subject_of(problem_.base, parameters_, values_at(beside.data())));
+      }
+      width.push_back(above - below);
     }
     beside[i] = z[i];
-    width.push_back(above - below);
   }
 }
 
@@ -97,10 +104,10 @@ bool Objective::piece_rows(std::size_t piece, const std::vector<Subject>& subjec
   return true;
 }
 
-bool Objective::evaluate(const double* z, double* f, double* jacobian, double step) {
+bool Objective::evaluate(const double* z, double* f, double* jacobian, double step, bool one_sided) {
   std::vector<Subject> subjects;
   std::vector<double> width;
-  subjects_around(z, jacobian != nullptr, step, subjects, width);
+  subjects_around(z, jacobian != nullptr, step, one_sided, subjects, width);
   const std::size_t n = free_.size();
   const unsigned workers = jobs_ == 0 ? std::max(1U, std::thread::hardware_concurrency()) : jobs_;
   std::vector<Played> scratch(workers);
@@ -118,7 +125,10 @@ bool Objective::evaluate(const double* z, double* f, double* jacobian, double st
       f[offsets_[item] + i] = here.value;
       if (jacobian == nullptr) continue;
       double* row = jacobian + (offsets_[item] + i) * n;
-      for (std::size_t j = 0; j < n; ++j) row[j] = here.slope * (r[(2 * j + 1) * count] - r[(2 * j + 2) * count]) / width[j];
+      for (std::size_t j = 0; j < n; ++j) {
+        const double change = one_sided ? r[(j + 1) * count] - r[0] : r[(2 * j + 1) * count] - r[(2 * j + 2) * count];
+        row[j] = here.slope * change / width[j];
+      }
     }
   });
   simulations_ += subjects.size() * pieces_.size();

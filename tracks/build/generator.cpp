@@ -103,7 +103,8 @@ void clear_box(Vec2 low, Vec2 high, double around, double cell, const Raster& ra
   for (int j = 0; j < raster.height; ++j) {
     for (int i = 0; i < raster.width; ++i) {
       const Vec2 centre{(raster.first_column + i + 0.5) * cell, (raster.first_row + j + 0.5) * cell};
-      const bool inside = centre.x >= low.x - around && centre.x <= high.x + around && centre.y >= low.y - around && centre.y <= high.y + around;
+      const bool inside =
+          centre.x >= low.x - around && centre.x <= high.x + around && centre.y >= low.y - around && centre.y <= high.y + around;
       if (inside) values[static_cast<std::size_t>(j) * static_cast<std::size_t>(raster.width) + static_cast<std::size_t>(i)] = 0;
     }
   }
