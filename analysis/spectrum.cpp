@@ -163,7 +163,8 @@ TransferFunction transfer_function(const std::vector<double>& input, const std::
     }
     first += n / 2;
   }
-  for (std::size_t k = 1; k < lines && transfer.windows > 0; ++k) {
+  // Half of the mean, which is taken off, would stand at the first frequency: what is left there is nearer to the second.
+  for (std::size_t k = 2; k < lines && transfer.windows > 0; ++k) {
     if (!(xx[k] > 0.0 && yy[k] > 0.0)) continue;
     TransferPoint point;
     point.frequency_hz = step_hz * static_cast<double>(k);

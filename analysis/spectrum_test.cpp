@@ -87,8 +87,8 @@ TEST_CASE("gain, phase and coherence of a first-order lag with delay and noise a
   const Answered made(0.8, kKeep, 0.05, 1, 60'000);
   const TransferFunction transfer = transfer_function(made.x, made.y, kRate_hz, {});
   REQUIRE(transfer.windows == 299);
-  REQUIRE(transfer.points.size() == 40);
-  CHECK(transfer.points[0].frequency_hz == doctest::Approx(0.25));
+  REQUIRE(transfer.points.size() == 39);
+  CHECK(transfer.points[0].frequency_hz == doctest::Approx(0.5));
   int outside = 0;
   for (const TransferPoint& p : transfer.points) {
     const double w = 2.0 * math::kPi * p.frequency_hz / kRate_hz;
@@ -100,7 +100,7 @@ TEST_CASE("gain, phase and coherence of a first-order lag with delay and noise a
     CHECK(std::abs(p.phase_rad - phase) < 5.0 * p.sigma);
     outside += std::abs(p.phase_rad - phase) > 1.96 * p.sigma ? 1 : 0;
   }
-  CHECK(outside <= 6);  // of 40; 2 are to be expected, neighbours together
+  CHECK(outside <= 6);  // of 39; 2 are to be expected, neighbours together
 }
 
 TEST_CASE("the delay and the gain of a whole response are covered by their intervals, which are not wider than need be") {
@@ -111,15 +111,15 @@ TEST_CASE("the delay and the gain of a whole response are covered by their inter
     const Answered made(0.8, 0.0, 0.3, seed, 6'000);
     const SteadyResponse r = steady_response(transfer_function(made.x, made.y, kRate_hz, {}));
     REQUIRE(r.delay_s.identifiable);
-    REQUIRE(r.gain.samples == 4);
+    REQUIRE(r.gain.samples == 3);
     const double error = r.delay_s.value - kLate / kRate_hz;
     delay_covered += std::abs(error) <= r.delay_s.high - r.delay_s.value ? 1 : 0;
     gain_covered += r.gain.low <= 0.8 && 0.8 <= r.gain.high ? 1 : 0;
     squares += error * error / kRuns;
     widths += (r.delay_s.high - r.delay_s.low) / (2.0 * 1.96) / kRuns;
   }
-  MESSAGE("covered: delay " << delay_covered << ", gain " << gain_covered << " of 100; delay rms " << 1e3 * std::sqrt(squares) << " ms, taken for "
-                            << 1e3 * widths);
+  MESSAGE("covered: delay " << delay_covered << ", gain " << gain_covered << " of 100; delay rms " << 1e3 * std::sqrt(squares)
+                            << " ms, taken for " << 1e3 * widths);
   CHECK(delay_covered >= 90);
   CHECK(gain_covered >= 90);
   CHECK(widths < 1.5 * std::sqrt(squares));
