@@ -10,10 +10,10 @@ namespace pitwall::analysis {
 
 namespace {
 
-// The variance of a mean over Hann windows that overlap by half is that of so many fewer independent ones (Welch 1967), and neighbouring
-// frequencies of such a window are correlated: so many of them are worth one.
-constexpr double kOverlap = 19.0 / 18.0;
-constexpr double kWidth_bins = 1.5;
+// Hann windows that overlap by half see the same noise in part: coefficients of neighbouring windows are correlated by 1/6, of neighbouring
+// frequencies by 2/3 and 1/6, and what two signals make together by the squares of these. So many windows, or frequencies, are worth one.
+constexpr double kOverlap = 1.0 + 2.0 / 36.0;
+constexpr double kWidth_bins = 1.0 + 2.0 * (16.0 + 1.0) / 36.0;
 
 struct Complex {
   double re = 0.0;

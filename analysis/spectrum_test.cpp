@@ -122,7 +122,7 @@ TEST_CASE("the delay and the gain of a whole response are covered by their inter
                             << " ms, taken for " << 1e3 * widths);
   CHECK(delay_covered >= 90);
   CHECK(gain_covered >= 90);
-  CHECK(widths < 1.5 * std::sqrt(squares));
+  CHECK(widths < 1.2 * std::sqrt(squares));
 }
 
 TEST_CASE("windows with holes or without input are left out, and too few windows say nothing") {
