@@ -148,3 +148,16 @@ TEST_CASE("windows with holes or without input are left out, and too few windows
   CHECK(std::isnan(none.gain.value));
   CHECK(transfer_function({1.0, 2.0}, {1.0, 2.0}, kRate_hz, {}).windows == 0);
 }
+
+TEST_CASE("only coherent points count: three above 0.6 say a delay, two do not") {
+  const auto point = [](double frequency_hz, double coherence, double delay_s) {
+    return TransferPoint{frequency_hz, coherence, 1.0, -2.0 * math::kPi * frequency_hz * delay_s, 0.01};
+  };
+  TransferFunction transfer{20, {point(0.5, 0.7, 0.1), point(0.75, 0.61, 0.1), point(1.0, 0.9, 0.1), point(1.25, 0.59, 0.5)}};
+  CHECK(steady_response(transfer).delay_s.samples == 3);
+  CHECK(steady_response(transfer).delay_s.value == doctest::Approx(0.1));
+  CHECK(steady_response(transfer).gain.value == doctest::Approx(1.0));
+  transfer.points[1].coherence = 0.6;
+  CHECK_FALSE(steady_response(transfer).delay_s.identifiable);
+  CHECK(steady_response(transfer).delay_s.why == "coherence is above 0.6 at fewer than 3 frequencies");
+}
