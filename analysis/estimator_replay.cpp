@@ -239,7 +239,8 @@ Result<ImuTrack> fused_track(const ImuRun& run, const std::filesystem::path& rig
     if (found == names.end()) return Error{rig_file.string() + ": imus." + each.name + ": " + unknown_name("IMU", each.topic, names)};
     const ImuSeries& s = run.imus[static_cast<std::size_t>(found - names.begin())].series;
     for (std::size_t i = 0; i < s.size(); ++i) {
-      events.push_back({s.arrival_s[i], mounts.size(),
+      events.push_back({s.arrival_s[i],
+                        mounts.size(),
                         {run.run.origin + from_seconds(s.t_s[i]),
                          {{s.gyro_x[i], s.gyro_y[i], s.gyro_z[i]}},
                          {{s.accel_x[i], s.accel_y[i], s.accel_z[i]}}}});

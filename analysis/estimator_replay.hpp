@@ -32,11 +32,12 @@ struct EstimatedSeries {
 EstimatedSeries replay_estimator(const ImuSeries& imu, const OdometrySeries& wheels, Time origin,
                                  const localization::VehicleStateParameters& parameters);
 
-/// The IMUs of a rig as one at base_link, synchronised and fused in the order of receipt as on the car. Errors: a rig that cannot be read, an
-/// IMU of it that was not recorded, no time at which all of them are known.
+/// The IMUs of a rig as one at base_link, synchronised and fused in the order of receipt as on the car. Errors: a rig that cannot be read,
+/// an IMU of it that was not recorded, no time at which all of them are known.
 Result<ImuTrack> fused_track(const ImuRun& run, const std::filesystem::path& rig);
 
-/// Errors: as load_imu_run; as fused_track; no odometry; no calibration in the recording and none given; an unknown name, value or IMU in --set.
+/// Errors: as load_imu_run; as fused_track; no odometry; no calibration in the recording and none given; an unknown name, value or IMU in
+/// --set.
 Result<ReportResult> estimator_replay(const EstimatorReplayOptions& options);
 
 }  // namespace pitwall::analysis

@@ -53,7 +53,8 @@ TEST_CASE("the replayed estimator follows a drive in closed form; without calibr
 
 TEST_CASE("two IMUs of a rig are put together in the order of receipt, and what is wrong with the rig is named") {
   const TempFolder folder("rig");
-  // A body that turns at 2 sin t rad/s; one IMU at base_link, one 0.3 m ahead and turned by 90 degrees, its clock the same, 7 ms later here.
+  // A body that turns at 2 sin t rad/s; one IMU at base_link, one 0.3 m ahead and turned by 90 degrees, its clock the same, 7 ms later
+  // here.
   ImuRun run;
   run.run.origin = {1'000'000'000};
   const auto rate = [](double t) { return 2.0 * math::sin(t); };

@@ -41,9 +41,9 @@ Status write_gated(const std::filesystem::path& out, const OdometryTracks& track
 struct GateReplayOptions {
   TrackOptions tracks;
   localization::OdometryGateParameters gate;
-  std::filesystem::path out;               ///< empty: no recording is written
-  std::optional<double> max_replaced;      ///< steps
-  std::optional<double> max_path_percent;  ///< change of the way
+  std::filesystem::path out;                ///< empty: no recording is written
+  std::optional<double> max_replaced;       ///< steps
+  std::optional<double> max_path_percent;   ///< change of the way
   std::optional<double> max_quiet_percent;  ///< gated way beside the wheels' where nothing slips
 };
 

@@ -147,14 +147,13 @@ Section section_of_headings(const ImuRun& run, const ImuReportOptions& options, 
               heading_columns("heading by"),
               {}};
   for (const OdometryTrack& odometry : run.odometries) {
-    const HeadingCorrection c =
-        heading_correction("odometry " + odometry.topic, odometry.series.t_s, odometry.series.yaw_rad, localiser);
+    const HeadingCorrection c = heading_correction("odometry " + odometry.topic, odometry.series.t_s, odometry.series.yaw_rad, localiser);
     table.rows.push_back(cells_of(c));
     gate.at_most("rms heading put right on " + c.source, options.max_heading_deg, c.rms_rad / kDegree, "deg");
   }
   for (const ImuTrack& imu : run.imus) {
-    table.rows.push_back(cells_of(
-        heading_correction("gyro " + imu.topic, imu.series.t_s, integrated(imu.series.t_s, imu.series.gyro_z), localiser)));
+    table.rows.push_back(
+        cells_of(heading_correction("gyro " + imu.topic, imu.series.t_s, integrated(imu.series.t_s, imu.series.gyro_z), localiser)));
   }
   section.tables.push_back(std::move(table));
   return section;

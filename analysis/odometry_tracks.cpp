@@ -38,7 +38,8 @@ struct Offered {
   bool scans = false;
 
   [[nodiscard]] bool has_topic(std::string_view name) const {
-    return std::find(odometry.begin(), odometry.end(), name) != odometry.end() || std::find(poses.begin(), poses.end(), name) != poses.end();
+    return std::find(odometry.begin(), odometry.end(), name) != odometry.end() ||
+           std::find(poses.begin(), poses.end(), name) != poses.end();
   }
   /// Whether the edge is there in either direction.
   [[nodiscard]] bool has_edge(const FrameEdge& edge) const {

@@ -2,8 +2,8 @@
 // Two accounts of one drive: the way of the wheels and the way by scan matching. What odom_health, icp_excursions, icp_gate_replay and
 // slip_replay compare.
 //
-// A source is "match" (the recorded scans, matched here), a topic of odometry ("/odom") or of a localiser's poses ("/amcl_pose"), or an edge of
-// /tf in either direction
+// A source is "match" (the recorded scans, matched here), a topic of odometry ("/odom") or of a localiser's poses ("/amcl_pose"), or an
+// edge of /tf in either direction
 // ("odom->base_link": the pose of base_link in odom, also from a leaf base_link->odom, inverted). Where none is named:
 //   wheels   /diff_drive_controller/odom, the leaf base_footprint->odom_wheel, /wheel_odom, /odom, the only topic of the type
 //   scans    the leaf base_footprint->odom_icp (what no gate has touched), odom->base_footprint beside wheels that are not of that edge,
@@ -42,7 +42,8 @@ struct OdometryTracks {
 };
 
 /// Reads both tracks of a recording. Errors: those of load_run(), no source, an unknown one (with what there is), fewer than
-/// `least` poses of either, less than two poses by scans within the time of the wheels, matched scans whose walls hardly ever tell the speed.
+/// `least` poses of either, less than two poses by scans within the time of the wheels, matched scans whose walls hardly ever tell the
+/// speed.
 Result<OdometryTracks> load_tracks(const std::filesystem::path& recording, const TrackOptions& options);
 
 /// What both did from one pose by scans to the next.

@@ -249,9 +249,9 @@ GatedReport path_report(const fs::path& recording, const PathReportOptions& opti
   report.document.sections.push_back(trend_of(*lines, current, options));
   if (options.max_cte_m) {
     const double bad = now.empty() ? NAN : static_cast<double>(longest_bad_run(*lines, current, *options.max_cte_m));
-    report.gate.at_most(recording.string() + ": goals or laps in a row with a mean cross-track error above " +
-                            format_number(*options.max_cte_m, 4) + " m",
-                        static_cast<double>(options.consecutive) - 1.0, bad);
+    report.gate.at_most(
+        recording.string() + ": goals or laps in a row with a mean cross-track error above " + format_number(*options.max_cte_m, 4) + " m",
+        static_cast<double>(options.consecutive) - 1.0, bad);
   }
   report.gate.add_to(report.document);
   return report;

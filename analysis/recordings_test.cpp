@@ -194,9 +194,9 @@ TEST_CASE("a particle filter that jumps through the gate of the car: within the 
   CHECK(std::abs(fact(report, "quiet_off_percent")) <= 5.0);
   CHECK(fact(report, "quiet_windows") >= 35.0);
   CHECK(fact(report, "quiet_wheels_m") > 90.0);
-  MESSAGE("fastest " << fact(report, "raw_fastest_mps") << " -> " << fact(report, "gated_fastest_mps") << " m/s; way where nothing slips: wheels "
-                     << fact(report, "quiet_wheels_m") << ", raw " << fact(report, "quiet_raw_m") << ", gated "
-                     << fact(report, "quiet_gated_m") << " m");
+  MESSAGE("fastest " << fact(report, "raw_fastest_mps") << " -> " << fact(report, "gated_fastest_mps")
+                     << " m/s; way where nothing slips: wheels " << fact(report, "quiet_wheels_m") << ", raw "
+                     << fact(report, "quiet_raw_m") << ", gated " << fact(report, "quiet_gated_m") << " m");
   // Without leave to catch up it loses way, and the gate says so.
   options.gate.catch_up_s = 0.0;
   options.out.clear();
@@ -204,6 +204,7 @@ TEST_CASE("a particle filter that jumps through the gate of the car: within the 
   // What was written has no excursion left.
   OdomHealthOptions health;
   health.envelope = options.gate.envelope;
+  health.tolerance = 1.1501;  // replaced steps lie on the bound itself
   health.max_excursions = 0.0;
   const GatedReport after = odom_health({folder.path() / "gated"}, health);
   REQUIRE_MESSAGE(after.refused.empty(), after.refused.front());
@@ -219,7 +220,8 @@ TEST_CASE("logs with every 25th beam cannot be matched, and that is said instead
   options.envelope = localization::MotionEnvelope::differential(20.0, 0.3);
   const GatedReport matched = odom_health({run}, options);
   REQUIRE(matched.refused.size() == 1);
-  CHECK(matched.refused[0].find("pairs of scans the walls do not tell the speed; name another source (--scans SOURCE)") != std::string::npos);
+  CHECK(matched.refused[0].find("pairs of scans the walls do not tell the speed; name another source (--scans SOURCE)") !=
+        std::string::npos);
   // The localiser's poses can be compared: the reported speed is 11 to 14 % too high in these logs.
   options.tracks.scans = "/slam_pose";
   const GatedReport posed = odom_health({run}, options);
@@ -241,11 +243,11 @@ TEST_CASE("the verdicts that a small robot's monitor raised follow from what was
     double wheel_mps, scan_mps;
   };
   const std::vector<std::pair<std::string, std::vector<Seen>>> evidence{
-      {"59.1", {{0.0, 0.12}}},                 // wheels zero translation, scans jump 0.12 m
-      {"17.5", {{0.2, 0.356}}},                // scans 0.356 m/s above 0.251
-      {"295.5", {{0.2, 0.326}}},               // 0.326 m/s
+      {"59.1", {{0.0, 0.12}}},                            // wheels zero translation, scans jump 0.12 m
+      {"17.5", {{0.2, 0.356}}},                           // scans 0.356 m/s above 0.251
+      {"295.5", {{0.2, 0.326}}},                          // 0.326 m/s
       {"321.2", {{0.2, 0.3}, {0.15, 0.0}, {0.22, 0.0}}},  // stuck: scans frozen while the wheels report 0.15 to 0.22
-      {"46.1", {{0.21, 0.0}}},                 // jammed: scans frozen, wheels 0.21
+      {"46.1", {{0.21, 0.0}}},                            // jammed: scans frozen, wheels 0.21
       {"", {{0.1, 0.1}}}};
   std::ifstream in(*folder / "slip_verdicts_golden.csv");
   std::size_t rows = 0;

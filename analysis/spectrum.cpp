@@ -10,10 +10,10 @@ namespace pitwall::analysis {
 
 namespace {
 
-// The variance of a mean over Hann windows that overlap by half is that of so many fewer independent ones (Welch 1967), and neighbouring
-// frequencies of such a window are correlated: so many of them are worth one.
-constexpr double kOverlap = 19.0 / 18.0;
-constexpr double kWidth_bins = 1.5;
+// Hann windows that overlap by half see the same noise in part: coefficients of neighbouring windows are correlated by 1/6, of neighbouring
+// frequencies by 2/3 and 1/6, and what two signals make together by the squares of these. So many windows, or frequencies, are worth one.
+constexpr double kOverlap = 1.0 + 2.0 / 36.0;
+constexpr double kWidth_bins = 1.0 + 2.0 * (16.0 + 1.0) / 36.0;
 
 struct Complex {
   double re = 0.0;
@@ -163,7 +163,8 @@ TransferFunction transfer_function(const std::vector<double>& input, const std::
     }
     first += n / 2;
   }
-  for (std::size_t k = 1; k < lines && transfer.windows > 0; ++k) {
+  // Half of the mean, which is taken off, would stand at the first frequency: what is left there is nearer to the second.
+  for (std::size_t k = 2; k < lines && transfer.windows > 0; ++k) {
     if (!(xx[k] > 0.0 && yy[k] > 0.0)) continue;
     TransferPoint point;
     point.frequency_hz = step_hz * static_cast<double>(k);

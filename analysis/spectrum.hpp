@@ -56,7 +56,7 @@ struct TransferPoint {
 };
 struct TransferFunction {
   std::size_t windows = 0;
-  std::vector<TransferPoint> points;  ///< from the first frequency above 0
+  std::vector<TransferPoint> points;  ///< from 2 / window on
 };
 struct TransferOptions {
   double window_s = 4.0;

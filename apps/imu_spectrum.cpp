@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// imu_spectrum: noise of an IMU parked, its lines at a steady motor speed.
+// imu_spectrum: noise of an IMU parked, its lines at a steady motor speed, and how turning answers steering by frequency.
 #include "analysis/imu_spectrum.hpp"
 
 #include <CLI/CLI.hpp>
@@ -15,7 +15,7 @@ constexpr const char* kFooter =
     "Example:\n"
     "  imu_spectrum runs/20261201-101500 --pole-pairs 2 --wheel-radius 0.05\n"
     "\n"
-    "Writes imu_spectrum.md and imu_spectrum.json into RUN/analysis.\n"
+    "Writes imu_spectrum.md, imu_spectrum.json and imu_spectrum.npz into RUN/analysis.\n"
     "Exit code: 0 done; 1 done, and a limit does not hold; 2 bad usage or input; 3 internal error; 130 interrupted.";
 
 int run(int argc, char** argv) {

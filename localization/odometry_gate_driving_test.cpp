@@ -59,13 +59,13 @@ class DrivesByGate final : public Controller {
       pose_ = in.pose.sequence;
       const Time stamp = in.pose.message->stamp;
       if (jump_every_s_ > 0.0 && last_jump_ && (stamp - *last_jump_).seconds() > jump_every_s_) {
-        T_jumped_ = Pose2{log_->jumps % 2 == 0 ? 0.8 : -0.7, 0.5, 0.0} * T_jumped_;
+        T_jumped_ = Pose2{log_->jumps % 2 == 0 ? 1.6 : -1.4, 1.0, 0.0} * T_jumped_;
         last_jump_ = stamp;
         ++log_->jumps;
       }
       if (!last_jump_) last_jump_ = stamp;
       const GatedPose gated = gate_.add_pose(stamp, T_jumped_ * in.pose.message->pose());
-      log_->way_gated_m += norm(gated.step_taken.position());
+      log_->way_gated_m += gated.step_taken.x;
       log_->counts = gate_.counts();
       log_->gated.emplace_back(stamp, gated.T_odom_base);
       const Pose2 pose = gated_ ? gated.T_odom_base : T_jumped_ * in.pose.message->pose();
@@ -102,6 +102,7 @@ struct Driven {
   scenarios::Outcome outcome;
   GateLog log;
   double way_m = 0.0;  ///< true, between the first and the last pose
+  double off_m = 0.0;  ///< the last gated pose from the true one
 };
 
 Driven drive(const scenarios::ResolvedRun& run, double jump_every_s, bool gated) {
@@ -117,9 +118,12 @@ Driven drive(const scenarios::ResolvedRun& run, double jump_every_s, bool gated)
   REQUIRE_MESSAGE(outcome.ok(), outcome.error().message);
   driven.outcome = *std::move(outcome);
   if (driven.log.gated.size() < 2) return driven;
+  if (const auto at_end = truth.at(driven.log.gated.back().first)) {
+    driven.off_m = distance(at_end->position(), driven.log.gated.back().second.position());
+  }
   const Duration step = from_milliseconds(5);
   for (Time t = driven.log.gated.front().first; t + step <= driven.log.gated.back().first; t = t + step) {
-    if (const auto moved = truth.between(t, t + step)) driven.way_m += norm(moved->position());
+    if (const auto moved = truth.between(t, t + step)) driven.way_m += moved->x;
   }
   return driven;
 }
@@ -143,20 +147,21 @@ TEST_CASE("driving by the gated pose, every built-in scenario ends as without th
   CHECK(driven_by_pose >= 5);
 }
 
-TEST_CASE(
-    "with a jump of a metre every 2 s the gated car passes what it passes without, on a way within 5 % of the true one; ungated it fails") {
-  int failed_ungated = 0;
-  double worst_percent = 0.0;
+TEST_CASE("with a jump of two metres every 2 s all are replaced: way and place stay within 5 % of the way driven") {
+  // The gate is no localiser: what the steps of the wheels are off by stays, so that a line in the map is left in the end.
+  double worst_way_percent = 0.0, worst_off_percent = 0.0;
   for (const scenarios::ResolvedRun& run : built_in()) {
     CAPTURE(run.scenario.id);
-    const Driven gated = drive(run, 2.0, true);
-    CHECK(gated.log.jumps >= 5);
-    CHECK(gated.log.counts.replaced() == gated.log.jumps);
-    CHECK(gated.outcome.passed);
-    worst_percent = std::max(worst_percent, 100.0 * std::abs(gated.log.way_gated_m / gated.way_m - 1.0));
-    failed_ungated += drive(run, 2.0, false).outcome.passed ? 0 : 1;
+    const Driven driven = drive(run, 2.0, true);
+    CHECK(driven.log.jumps >= 2);
+    CHECK(driven.log.counts.replaced() == driven.log.jumps);
+    const double way_percent = 100.0 * std::abs(driven.log.way_gated_m / driven.way_m - 1.0);
+    const double off_percent = 100.0 * driven.off_m / driven.way_m;
+    MESSAGE(run.scenario.id << ": " << driven.log.jumps << " jumps, way " << driven.way_m << " m, gated off by " << way_percent
+                            << " %, place by " << driven.off_m << " m");
+    worst_way_percent = std::max(worst_way_percent, way_percent);
+    worst_off_percent = std::max(worst_off_percent, off_percent);
   }
-  MESSAGE("way off by at most " << worst_percent << " %; without the gate " << failed_ungated << " scenarios fail");
-  CHECK(worst_percent <= 5.0);
-  CHECK(failed_ungated >= 3);
+  CHECK(worst_way_percent <= 5.0);
+  CHECK(worst_off_percent <= 5.0);
 }
