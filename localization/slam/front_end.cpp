@@ -18,8 +18,8 @@ constexpr int kLevels = 3;
 // The window of the search, in standard deviations of the prediction, and at least.
 constexpr double kWindowSigmas = 4.0;
 constexpr double kLeastWindow_m = 0.3;
-constexpr double kLeastWindow_rad = 0.2;
-constexpr double kLeastResponse = 0.35;
+constexpr double kLeastWindow_rad = 0.5;
+constexpr double kLeastResponse = 0.3;
 // What a search knows.
 constexpr double kSearched_m = 0.1;
 constexpr double kSearched_rad = 0.03;
@@ -61,7 +61,7 @@ FrontEndResult place_node(const Survey& survey, const WallPieces& walls, const P
     const double registered = found.usable ? grid.response(seen, found.T_map_scan) : 0.0;
     const SearchWindow window{predicted, std::max(kLeastWindow_m, kWindowSigmas * std::sqrt(prior_covariance(0, 0))),
                               std::max(kLeastWindow_rad, kWindowSigmas * std::sqrt(prior_covariance(2, 2))), 0.01,
-                              std::sqrt(prior_covariance(0, 0)), std::sqrt(prior_covariance(2, 2))};
+                              std::sqrt(prior_covariance(0, 0)), 0.0};
     const auto best = search(grid, seen, window, std::max(kLeastResponse, registered + kClearlyBetter));
     if (best) {
       Registration again = register_walls(map, walls, prior, best->T_map_scan, rules);
