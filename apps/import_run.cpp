@@ -20,9 +20,11 @@ constexpr const char* kFooter =
     "Example:\n"
     "  import_run frictionmaps/DS1 -o runs/ds1\n"
     "  import_run 2026-01-16_IPZ20.csv -o runs/ipz20 --car f1tenth\n"
+    "  import_run intel-corrected.log.gz -o runs/intel\n"
     "  imu_report runs/ds1\n"
     "\n"
-    "Reads folders of tables (commandData.csv, imuData.csv, odomData.csv, ...) and single tables with time, pose and velocity.\n"
+    "Reads folders of tables (commandData.csv, imuData.csv, odomData.csv, ...) and single tables with time, pose and velocity,\n"
+    "corrected logs of CARMEN and logs of BreezySLAM (plain or gzip), pose graphs (g2o).\n"
     "What a column is not what its name says, what was converted and what was left out is printed and kept as import.json.\n"
     "Exit code: 0 done; 2 bad usage or input; 3 internal error.";
 
@@ -32,7 +34,7 @@ int run(int argc, char** argv) {
   recording::ImportOptions options;
   std::string units = "detect";
   bool json = false;
-  app.add_option("log", options.log, "A folder of tables, or one table")->required();
+  app.add_option("log", options.log, "A folder of tables, or a file")->required();
   app.add_option("-o,--output", options.output, "The run folder to make")->required();
   app.add_option("--car", options.car_id, "Profile of the car, where it is known");
   app.add_option("--imu-units", units, "detect, si (m/s^2, rad/s) or g-deg (g, deg/s)")->capture_default_str();

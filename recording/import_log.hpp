@@ -2,8 +2,10 @@
 // Between the readers of foreign logs and the writer of the run folder (import_run.hpp).
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/time.hpp"
@@ -69,5 +71,7 @@ void note_lines(const CsvTable& table, ImportReport& report);
 /// The readers, one for each kind of log.
 Status read_folder_of_tables(const std::filesystem::path& folder, UnitChoice choice, ImportedLog& log);
 Status read_one_table(const CsvTable& table, UnitChoice choice, ImportedLog& log);
+/// CARMEN, BreezySLAM or a pose graph; nothing where the text is none of them.
+std::optional<Status> read_slam_log(std::string_view text, const std::string& name, ImportedLog& log);
 
 }  // namespace pitwall::recording::detail

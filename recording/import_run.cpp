@@ -11,6 +11,7 @@
 #include "core/sha256.hpp"
 #include "core/text.hpp"
 #include "recording/bag_writer.hpp"
+#include "recording/compression.hpp"
 #include "recording/import_log.hpp"
 #include "recording/imu_units.hpp"
 #include "recording/run_folder.hpp"
@@ -150,8 +151,9 @@ Status read_log(const ImportOptions& options, detail::ImportedLog& log) {
   std::error_code failed;
   if (!fs::exists(options.log, failed)) return Error{options.log.string() + ": no such file or folder"};
   if (fs::is_directory(options.log, failed)) return detail::read_folder_of_tables(options.log, options.units, log);
-  const Result<std::string> text = read_file(options.log);
+  const Result<std::string> text = read_text(options.log);
   if (!text) return text.error();
+  if (const auto read = detail::read_slam_log(*text, options.log.string(), log)) return *read;
   const Result<CsvTable> table = parse_csv(*text, options.log.string());
   if (!table) return table.error();
   return detail::read_one_table(*table, options.units, log);

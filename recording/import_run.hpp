@@ -3,6 +3,9 @@
 //
 //   folder of tables   commandData.csv (V, delta), imuData.csv, odomData.csv, pfOdomData.csv, pfPoseData.csv, coreData.csv, each with the
 //                      columns s and ns (AhmadAmine998/FrictionMaps)
+//   CARMEN             FLASER and ODOM lines of corrected logs (Radish), plain or gzip: scans, raw odometry, corrected poses
+//   BreezySLAM         a line per scan: time, wheel ticks, ranges in mm
+//   pose graph         g2o: its poses
 //   one table          time, pose, velocity, controls and single beams of the scanner, LIDAR_0040 .. LIDAR_1015
 //                      (F1Tenth-INI/f1tenth_development_gym)
 //
@@ -23,7 +26,7 @@ namespace pitwall::recording {
 enum class UnitChoice : std::uint8_t { kDetect, kSi, kGDegrees };
 
 struct ImportOptions {
-  std::filesystem::path log;     ///< a folder of tables, or one table
+  std::filesystem::path log;     ///< a folder of tables, or a file
   std::filesystem::path output;  ///< the run folder, which must not exist or be empty
   std::string car_id;            ///< profile of the car, where it is known
   UnitChoice units = UnitChoice::kDetect;
@@ -39,7 +42,7 @@ struct ImportedSeries {
 
 struct ImportReport {
   std::filesystem::path folder;
-  std::string format;  ///< "folder of tables", "one table"
+  std::string format;  ///< "folder of tables", "one table", "CARMEN log", "BreezySLAM log", "pose graph"
   double duration_s = 0.0;
   std::vector<ImportedSeries> series;
   std::vector<std::string> traps;     ///< what was not what its name says, and what became of it

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
 namespace pitwall::slam {
@@ -10,6 +11,8 @@ namespace pitwall::slam {
 namespace {
 
 constexpr int kFull = 255;
+// What a pose one standard deviation off loses of its response.
+constexpr double kLoss = 0.02;
 // Beyond so many cells a side, points far away are left out.
 constexpr std::int32_t kMostCells = 4096;
 
@@ -66,6 +69,9 @@ class Search {
         cells.push_back({grid.column(q.x), grid.row(q.y)});
       }
     }
+    const double full = kLoss * kFull * static_cast<double>(count_);
+    for (std::int32_t k = 0; k <= turns_; ++k) turn_loss_.push_back(loss(full, k * window.step_rad, window.sigma_rad));
+    for (std::int32_t k = 0; k <= steps_; ++k) step_loss_.push_back(loss(full, k * grid.resolution_m(), window.sigma_m));
     best_.score = static_cast<std::int64_t>(std::floor(least * kFull * static_cast<double>(count_)));
   }
 
@@ -83,7 +89,7 @@ class Search {
     const double r = grid_.resolution_m();
     const Pose2& c = window_.T_map_centre;
     return SearchResult{{c.x + best_.x * r, c.y + best_.y * r, wrap_angle(c.yaw + best_.turn * window_.step_rad)},
-                        static_cast<double>(best_.score) / (kFull * static_cast<double>(count_)), tried_};
+                        static_cast<double>(best_.score + least_loss(0, best_)) / (kFull * static_cast<double>(count_)), tried_};
   }
 
  private:
@@ -94,7 +100,20 @@ class Search {
     for (const Cell& cell : cells_[static_cast<std::size_t>(block.turn + turns_)]) {
       block.score += grid_.value(level, cell.i + block.x, cell.j + block.y);
     }
+    block.score -= least_loss(level, block);
     if (may_be_better(block)) blocks.push_back(block);
+  }
+  static std::int64_t loss(double full, double away, double sigma) {
+    return sigma > 0.0 ? std::llround(full * away * away / (sigma * sigma)) : 0;
+  }
+  // What the pose of the block nearest to the centre loses.
+  [[nodiscard]] std::int64_t least_loss(int level, const Block& block) const {
+    const std::int32_t far = (std::int32_t{1} << level) - 1;
+    const auto along = [&](std::int32_t a) {
+      const std::int32_t nearest = a > 0 ? a : std::min(0, a + far);
+      return step_loss_[static_cast<std::size_t>(std::abs(nearest))];
+    };
+    return turn_loss_[static_cast<std::size_t>(std::abs(block.turn))] + along(block.x) + along(block.y);
   }
   // Of poses that score alike the first in order counts, so that a block of the same score is opened as well once one is found.
   [[nodiscard]] bool may_be_better(const Block& block) const { return found_ ? block.score >= best_.score : block.score > best_.score; }
@@ -138,6 +157,8 @@ class Search {
   std::size_t count_;
   std::int32_t steps_ = 0;
   std::int32_t turns_ = 0;
+  std::vector<std::int64_t> turn_loss_;  // by steps from the centre
+  std::vector<std::int64_t> step_loss_;
   std::vector<std::vector<Cell>> cells_;  // by heading, at the centre of the window
   Block best_;
   bool found_ = false;

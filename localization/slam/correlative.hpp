@@ -51,11 +51,15 @@ struct SearchWindow {
   double half_m = 0.5;    ///< both ways in x and in y
   double half_rad = 0.35;
   double step_rad = 0.01;
+  /// Standard deviations of the centre, 0: not known. A pose d away loses 0.02 d^2 / sigma^2 of its response: along a corridor, where walls
+  /// behind are known and those ahead are not, responses rise towards where the car was.
+  double sigma_m = 0.0;
+  double sigma_rad = 0.0;
 };
 
 struct SearchResult {
   Pose2 T_map_scan;
-  double response = 0.0;  ///< 0 .. 1
+  double response = 0.0;  ///< 0 .. 1, before the loss
   std::size_t tried = 0;  ///< blocks and poses that were summed up
 };
 
@@ -66,7 +70,7 @@ struct Excluded {
   double half_rad = 0.2;
 };
 
-/// The pose of the window whose response is highest, if it is above `least`. The window is walked in steps of the resolution.
+/// The pose of the window whose response, less what it loses for its distance, is highest, if that is above `least`. The window is walked in steps of the resolution.
 std::optional<SearchResult> search(const ResponseGrid& grid, std::span<const Vec2> points, const SearchWindow& window, double least,
                                    const std::optional<Excluded>& excluded = std::nullopt);
 

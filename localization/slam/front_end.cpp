@@ -18,15 +18,13 @@ constexpr int kLevels = 3;
 // The window of the search, in standard deviations of the prediction, and at least.
 constexpr double kWindowSigmas = 4.0;
 constexpr double kLeastWindow_m = 0.3;
-constexpr double kLeastWindow_rad = 0.2;
-constexpr double kLeastResponse = 0.35;
-// What a search knows of the yaw.
-constexpr double kSearched_rad = 0.02;
+constexpr double kLeastWindow_rad = 0.5;
+constexpr double kLeastResponse = 0.3;
+// What a search knows.
+constexpr double kSearched_m = 0.1;
+constexpr double kSearched_rad = 0.03;
 // A pose that a search has found replaces a registered one if its response is better by this.
 constexpr double kClearlyBetter = 0.05;
-// A search has found the pose to within this; the registration after it may go where the walls are.
-constexpr double kFoundSigma_m = 0.2;
-constexpr double kFoundSigma_rad = 0.1;
 constexpr double kThin_m = 0.08;
 
 Matrix3 information_of(const Matrix3& covariance) { return localization::inverse_of(covariance); }
@@ -54,7 +52,7 @@ FrontEndResult place_node(const Survey& survey, const WallPieces& walls, const P
   Registration found = register_walls(map, walls, prior, predicted, rules);
   const bool holds = found.usable && found.prior_chi2 <= kContradiction;
   result.placement = Placement::kMatched;
-  if (!holds || found.unobservable > 0) {
+  if (!holds || found.unobservable > 0 || found.pair_share < rules.sure_share) {
     std::vector<Vec2> known;
     WallMap none;
     gather(survey, first, count - 1, {}, none, &known);
@@ -62,15 +60,15 @@ FrontEndResult place_node(const Survey& survey, const WallPieces& walls, const P
     const std::vector<Vec2> seen = thinned(walls.points, kThin_m);
     const double registered = found.usable ? grid.response(seen, found.T_map_scan) : 0.0;
     const SearchWindow window{predicted, std::max(kLeastWindow_m, kWindowSigmas * std::sqrt(prior_covariance(0, 0))),
-                              std::max(kLeastWindow_rad, kWindowSigmas * std::sqrt(prior_covariance(2, 2))), 0.01};
+                              std::max(kLeastWindow_rad, kWindowSigmas * std::sqrt(prior_covariance(2, 2))), 0.01,
+                              std::sqrt(prior_covariance(0, 0)), 0.0};
     const auto best = search(grid, seen, window, std::max(kLeastResponse, registered + kClearlyBetter));
     if (best) {
-      const Prior loose{best->T_map_scan, information_of(round_covariance(kFoundSigma_m, kFoundSigma_rad))};
-      Registration again = register_walls(map, walls, loose, best->T_map_scan, rules);
+      Registration again = register_walls(map, walls, prior, best->T_map_scan, rules);
       // Where the walls do not take it further, the search itself is as good as its cells.
       if (!again.usable || grid.response(seen, again.T_map_scan) < best->response - kClearlyBetter) {
         again.T_map_scan = best->T_map_scan;
-        again.covariance = round_covariance(kCell_m, kSearched_rad);
+        again.covariance = round_covariance(kSearched_m, kSearched_rad);
       }
       found = again;
       result.placement = Placement::kSearched;

@@ -148,6 +148,7 @@ void RegistrationParameters::fields(FieldVisitor& f) {
   f.number("pair_distance_least_m", pair_distance_least_m, {"m", 0.01, 5, "what it shrinks to"});
   f.number("robust_scale_m", robust_scale_m, {"m", 0.001, 1, "residual at which a pair counts half"});
   f.number("min_share", min_share, {"", 0, 1, "share of the pieces of a scan that must find a pair"});
+  f.number("sure_share", sure_share, {"", 0, 1, "where fewer find one, the window around the prediction is searched as well"});
   f.integer("max_pieces", max_pieces, {"", 50, 10000, "of a scan that are registered"});
   f.number("odometry_share", odometry_share, {"", 0, 1, "standard deviation of odometry, of the way"});
   f.number("odometry_least_m", odometry_least_m, {"m", 1e-4, 1, "and at least"});

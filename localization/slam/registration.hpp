@@ -30,9 +30,10 @@ struct RegistrationParameters {
   double pair_distance_least_m = 0.15;
   double robust_scale_m = 0.05;  ///< residual at which a pair counts half
   double min_share = 0.4;        ///< of the pieces must find a pair
+  double sure_share = 0.75;      ///< with fewer, the window around the prediction is searched as well
   std::int64_t max_pieces = 400;  ///< of the scan that are used, evenly
-  double odometry_share = 0.1;    ///< standard deviation of the prediction: of the way, ...
-  double odometry_least_m = 0.03;
+  double odometry_share = 0.05;   ///< standard deviation of the prediction: of the way, ...
+  double odometry_least_m = 0.1;   ///< ... and at least
   double odometry_yaw_share = 0.2;  ///< ... of the turn, ...
   double odometry_yaw_per_m = 0.05;  ///< ... and in rad per m of way
   double odometry_yaw_least_rad = 0.02;
