@@ -38,14 +38,14 @@ class TrackFolder : public TempFolder {
     write(name, "# s_m; x_m; y_m; psi_rad; kappa_radpm; vx_mps; ax_mps2\n0;2;" + std::to_string(y) + ";0;0;3;0\n4;6;" + std::to_string(y) +
                     ";1;0;3;0\n6;6;4;3;0;3;0\n8;2;4;-2;0;3;0\n");
   }
-  [[nodiscard]] std::filesystem::path builtin() const { return path() / "builtin"; }
+  [[nodiscard]] TrackLibrary library() const { return {path() / "builtin", path() / "own"}; }
   Track load(const std::string& argument) const {
-    auto track = load_track(argument, builtin());
+    auto track = load_track(argument, library());
     REQUIRE_MESSAGE(track.ok(), (track.ok() ? "" : track.error().message));
     return *std::move(track);
   }
   std::string error(const std::string& argument) const {
-    const auto track = load_track(argument, builtin());
+    const auto track = load_track(argument, library());
     return track.ok() ? "" : track.error().message;
   }
   [[nodiscard]] std::string at(const std::string& name) const { return (path() / name).string(); }
@@ -129,15 +129,27 @@ TEST_CASE("a track that is not there is refused with what is known and the neare
   CHECK(contains(folder.error(""), "empty"));
 }
 
+TEST_CASE("a track of one's own is known by its name like one that ships, which goes first") {
+  const TrackFolder folder;
+  folder.add_map("own/hall/hall_map.yaml");
+  folder.add_map("own/both/both_map.yaml");
+  folder.add_map("builtin/both/both_map.yaml");
+  CHECK(folder.load("hall").map_file == folder.path() / "own" / "hall" / "hall_map.yaml");
+  CHECK(folder.load("both").map_file == folder.path() / "builtin" / "both" / "both_map.yaml");
+  CHECK(own_names(folder.library()) == std::vector<std::string>{"both", "hall"});
+  CHECK(contains(folder.error("hal"), "did you mean 'hall'"));
+  CHECK(own_names({folder.path() / "builtin"}).empty());
+}
+
 TEST_CASE("groups expand in the order of the index, anything else stands for itself") {
   const TrackFolder folder;
   folder.write("builtin/index.yaml", "groups:\n  circuits: [z, a]\n  indoor: [oval]\n");
-  CHECK(expand_group("circuits", folder.builtin()) == std::vector<std::string>{"z", "a"});
-  CHECK(expand_group("indoor", folder.builtin()) == std::vector<std::string>{"oval"});
-  CHECK(expand_group("z", folder.builtin()) == std::vector<std::string>{"z"});
-  CHECK(expand_group("a/b", folder.builtin()) == std::vector<std::string>{"a/b"});
-  CHECK(builtin_names(folder.builtin()) == std::vector<std::string>{"z", "a", "oval", "circuits", "indoor"});
-  CHECK(builtin_names(folder.path() / "absent").empty());
+  CHECK(expand_group("circuits", folder.library()) == std::vector<std::string>{"z", "a"});
+  CHECK(expand_group("indoor", folder.library()) == std::vector<std::string>{"oval"});
+  CHECK(expand_group("z", folder.library()) == std::vector<std::string>{"z"});
+  CHECK(expand_group("a/b", folder.library()) == std::vector<std::string>{"a/b"});
+  CHECK(shipped_names(folder.library()) == std::vector<std::string>{"z", "a", "oval", "circuits", "indoor"});
+  CHECK(shipped_names({folder.path() / "absent"}).empty());
   folder.write("builtin/index.yaml", "groups: [1]\n");
   CHECK(contains(folder.error("z"), "index.yaml"));
 }
