@@ -8,10 +8,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/support.hpp"
+#include "core/rng.hpp"
+#include "localization/localizer/localizer.hpp"
 #include "localization/scan_matcher.hpp"
 #include "localization/test_drives.hpp"
 #include "localization/test_scenes.hpp"
@@ -77,6 +80,69 @@ void step_estimator(int repeats) {
   print("vehicle state, one IMU sample", std::move(us));
 }
 
+/// A scan of 1080 beams at 3 m/s along the centre line, and the odometry to it.
+struct Seen {
+  LaserScan scan;
+  Odometry odometry;
+  Pose2 T_map_base;
+};
+
+std::vector<Seen> seen_along(const tracks::Track& track, int count) {
+  std::vector<Seen> all;
+  const Rng noise(3, "bench");
+  const tracks::Path& line = track.centre->path;
+  for (int n = 0; n < count; ++n) {
+    Seen seen;
+    const double s = 0.075 * n;
+    const Vec2 p = line.point_at(s);
+    seen.T_map_base = {p.x, p.y, line.heading_at(s)};
+    seen.odometry.stamp = seen.scan.stamp = Time{} + from_milliseconds(25 * n);
+    seen.odometry.position = p;
+    seen.odometry.orientation = to_quaternion(seen.T_map_base.yaw);
+    seen.odometry.speed_mps = 3.0;
+    constexpr std::size_t kBeams = 1080;
+    const auto first = static_cast<float>(-0.75 * math::kPi);
+    const auto step = static_cast<float>(1.5 * math::kPi / (kBeams - 1));
+    seen.scan.angle_min = first;
+    seen.scan.angle_increment = step;
+    seen.scan.range_min = 0.05F;
+    seen.scan.range_max = 20.0F;
+    for (std::size_t k = 0; k < kBeams; ++k) {
+      const Vec2 way = unit_vector(seen.T_map_base.yaw + static_cast<double>(first) + static_cast<double>(k) * static_cast<double>(step));
+      const double range = track.rays->cast(p, way, 20.0) + 0.01 * noise.normal(static_cast<std::uint64_t>(n), static_cast<std::uint32_t>(k));
+      seen.scan.ranges.push_back(static_cast<float>(range));
+    }
+    all.push_back(std::move(seen));
+  }
+  return all;
+}
+
+void localise(const tracks::Track& track, int count, int repeats) {
+  double before = bench::thread_cpu_s();
+  const auto map = LocalizerMap::make(*track.map, track.rays);
+  print("map of the localiser, " + track.name, {1e6 * (bench::thread_cpu_s() - before)});
+  const std::vector<Seen> all = seen_along(track, count);
+  const auto time = [&](bool from_start, const std::string& what) {
+    std::vector<double> us(all.size(), std::numeric_limits<double>::infinity());
+    std::size_t lost = 0;
+    for (int r = 0; r < repeats; ++r) {
+      Localizer localizer(map, {});
+      localizer.reset(from_start ? std::optional<Pose2>(all[0].T_map_base) : std::nullopt);
+      lost = 0;
+      for (std::size_t k = 0; k < all.size(); ++k) {
+        localizer.add_odometry(all[k].odometry);
+        before = bench::thread_cpu_s();
+        if (localizer.add_scan(all[k].scan).lost()) ++lost;
+        us[k] = std::min(us[k], 1e6 * (bench::thread_cpu_s() - before));
+      }
+    }
+    if (!from_start) us.resize(std::max<std::size_t>(1, lost));
+    print(what + ", " + track.name + ", lost in " + std::to_string(lost) + " scans", std::move(us));
+  };
+  time(true, "localiser, one scan");
+  time(false, "localiser, one scan of a search");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -98,5 +164,6 @@ int main(int argc, char** argv) {
     }
   }
   step_estimator(repeats);
+  for (const tracks::Track& track : bench::bench_tracks()) localise(track, pairs, std::min(repeats, 5));
   return 0;
 }

@@ -129,6 +129,18 @@ TEST_CASE("a track that is not there is refused with what is known and the neare
   CHECK(contains(folder.error(""), "empty"));
 }
 
+TEST_CASE("a track of one's own is known by its name like one that ships, which goes first") {
+  const TrackFolder folder;
+  folder.add_map("own/hall/hall_map.yaml");
+  folder.add_map("own/both/both_map.yaml");
+  folder.add_map("builtin/both/both_map.yaml");
+  CHECK(folder.load("hall").map_file == folder.path() / "own" / "hall" / "hall_map.yaml");
+  CHECK(folder.load("both").map_file == folder.path() / "builtin" / "both" / "both_map.yaml");
+  CHECK(own_names(folder.library()) == std::vector<std::string>{"both", "hall"});
+  CHECK(contains(folder.error("hal"), "did you mean 'hall'"));
+  CHECK(own_names({folder.path() / "builtin"}).empty());
+}
+
 TEST_CASE("groups expand in the order of the index, anything else stands for itself") {
   const TrackFolder folder;
   folder.write("builtin/index.yaml", "groups:\n  circuits: [z, a]\n  indoor: [oval]\n");
@@ -137,7 +149,7 @@ TEST_CASE("groups expand in the order of the index, anything else stands for its
   CHECK(expand_group("z", folder.library()) == std::vector<std::string>{"z"});
   CHECK(expand_group("a/b", folder.library()) == std::vector<std::string>{"a/b"});
   CHECK(shipped_names(folder.library()) == std::vector<std::string>{"z", "a", "oval", "circuits", "indoor"});
-  CHECK(shipped_names({folder.path() / "absent", {}}).empty());
+  CHECK(shipped_names({folder.path() / "absent"}).empty());
   folder.write("builtin/index.yaml", "groups: [1]\n");
   CHECK(contains(folder.error("z"), "index.yaml"));
 }
