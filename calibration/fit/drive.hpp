@@ -38,7 +38,7 @@ struct Series {
   std::string source;      ///< "scan matching", "pose", "mocap", "IMU", "odometry"
   double sigma = 0.05;     ///< first guess of its noise, in the quantity's unit; the fit finds its own
   std::vector<double> t_s, value;
-  double span_s = 0.0;  ///< a value is the mean over so long, its time in the middle
+  double span_s = 0.0;  ///< a value is the mean over so long, its time in the middle; not for wheel speeds
 };
 
 /// Measured poses, for increments; they may jump. A pose of NaN breaks it: no increment goes across.

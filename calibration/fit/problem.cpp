@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/geometry.hpp"
+#include "core/math.hpp"
 #include "core/text.hpp"
 
 namespace pitwall::fit {
@@ -84,7 +85,8 @@ class Cutter {
 
   void add_channels() {
     first_channel_ = problem_.channels.size();
-    for (const Series& series : drive_.series) problem_.channels.push_back({index_, series.quantity, series.source, series.sigma, series.span_s});
+    for (const Series& series : drive_.series)
+      problem_.channels.push_back({index_, series.quantity, series.source, series.sigma, series.span_s});
     track_channel_ = problem_.channels.size();
     if (!drive_.track) return;
     const Track& track = *drive_.track;
@@ -96,7 +98,8 @@ class Cutter {
 
   [[nodiscard]] bool usable(double begin_s, double end_s) const {
     const ProblemOptions& o = problem_.options;
-    if (!covers(drive_.commands.t_s, begin_s, end_s, o.longest_gap_s) || !covers(*speed_times(), begin_s, end_s, o.longest_gap_s)) return false;
+    if (!covers(drive_.commands.t_s, begin_s, end_s, o.longest_gap_s) || !covers(*speed_times(), begin_s, end_s, o.longest_gap_s))
+      return false;
     const double scale = problem_.base.odometry_scale;
     double fastest = 0.0;
     for (double t = begin_s; t <= end_s; t += kNear_s) {
@@ -181,13 +184,24 @@ double simulated_at(Quantity quantity, const Moved& at, const Subject& subject) 
   return quantity == Quantity::kLateral ? seen.y : seen.x;
 }
 
-/// The mean over the span of a measurement, by Simpson's rule.
+/// Motion as the mean over `span_s`: the constant velocity that drives from its beginning to its end, which is how poses and scans
+/// give it. Exact where a servo's rate sets in and ends, which rules of quadrature are not (0.3 % of the rate over 50 ms).
+Moved mean_about(const Played& played, double t_s, double span_s) {
+  const Moved from = played.at(t_s - 0.5 * span_s);
+  const Moved to = played.at(t_s + 0.5 * span_s);
+  const double half_turn = 0.5 * (to.yaw_rad - from.yaw_rad);
+  const Vec2 chord = rotate(-from.yaw_rad - half_turn, Vec2{to.x_m - from.x_m, to.y_m - from.y_m});
+  const double arc_over_chord = std::abs(half_turn) < 1e-4 ? 1.0 : half_turn / math::sin(half_turn);
+  Moved mean;
+  mean.speed_mps = arc_over_chord * chord.x / span_s;
+  mean.lateral_mps = arc_over_chord * chord.y / span_s;
+  mean.yaw_rate_radps = 2.0 * half_turn / span_s;
+  return mean;
+}
+
 double simulated(Quantity quantity, const Played& played, double t_s, double span_s, const Subject& subject) {
-  const double middle = simulated_at(quantity, played.at(t_s), subject);
-  if (span_s == 0.0) return middle;
-  const double before = simulated_at(quantity, played.at(t_s - 0.5 * span_s), subject);
-  const double after = simulated_at(quantity, played.at(t_s + 0.5 * span_s), subject);
-  return (before + 4.0 * middle + after) / 6.0;
+  const bool mean = span_s > 0.0 && quantity != Quantity::kWheelSpeed;
+  return simulated_at(quantity, mean ? mean_about(played, t_s, span_s) : played.at(t_s), subject);
 }
 
 }  // namespace
@@ -223,7 +237,8 @@ Result<Problem> make_problem(const CarParameters& base, std::vector<Drive> drive
     if (const Status cut = Cutter(problem, d).cut(); !cut) return cut.error();
   }
   if (problem.motion_s < options.least_motion_s) {
-    return Error{(problem.drives.empty() ? std::string("no runs") : problem.drives.front().name) + ": " + format_number(problem.motion_s, 3) +
+    return Error{(problem.drives.empty() ? std::string("no runs") : problem.drives.front().name) + ": " +
+                 format_number(problem.motion_s, 3) +
                  " s of motion with commands, too little for a fit; needed: " + format_number(options.least_motion_s, 3) + " s"};
   }
   return problem;
