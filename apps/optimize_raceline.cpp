@@ -8,8 +8,8 @@
 
 #include "apps/line_options.hpp"
 #include "apps/program.hpp"
-#include "apps/track_library.hpp"
 #include "apps/progress.hpp"
+#include "apps/track_library.hpp"
 #include "core/files.hpp"
 #include "core/hash.hpp"
 #include "core/log.hpp"

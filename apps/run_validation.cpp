@@ -381,7 +381,8 @@ int main(int argc, char** argv) {
     arguments.options.data = data_folder();
     arguments.options.own_tracks = apps::own_tracks_folder();
     if (arguments.print_config || arguments.list) {
-      const Status printed = arguments.print_config ? apps::print_config() : apps::print_list(arguments.options.data, arguments.options.library());
+      const Status printed =
+          arguments.print_config ? apps::print_config() : apps::print_list(arguments.options.data, arguments.options.library());
       return printed ? with_stdout(apps::kPassed) : apps::bad_input(printed.error());
     }
     const Status taken = take(choices, arguments);

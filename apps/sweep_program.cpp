@@ -7,9 +7,9 @@
 
 #include "apps/car_choice.hpp"
 #include "apps/program.hpp"
-#include "apps/track_library.hpp"
 #include "apps/progress.hpp"
 #include "apps/stopwatch.hpp"
+#include "apps/track_library.hpp"
 #include "core/files.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"

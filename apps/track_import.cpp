@@ -95,8 +95,8 @@ Result<std::string> origin_text(const Options& options, const ImportedTrack& tra
   if (!image) return image.error();
   const nlohmann::json quoted = options.source;
   return "source: " + quoted.dump() + "\nmap: " + nlohmann::json(fs::absolute(options.map).lexically_normal().string()).dump() +
-         "\nyaml_sha256: " + sha256_hex(*yaml) + "\nimage_sha256: " + sha256_hex(*image) + "\nlap_length_m: " + format_number(track.length_m, 6) +
-         "\nmin_width_m: " + format_number(track.min_width_m, 4) + "\n";
+         "\nyaml_sha256: " + sha256_hex(*yaml) + "\nimage_sha256: " + sha256_hex(*image) +
+         "\nlap_length_m: " + format_number(track.length_m, 6) + "\nmin_width_m: " + format_number(track.min_width_m, 4) + "\n";
 }
 
 /// Everything into a folder beside, which then takes its place.
@@ -184,7 +184,8 @@ int main(int argc, char** argv) {
     app.add_option("--around", options.around, "x,y in m: a point in the middle of the lap, where several are possible; may be repeated")
         ->allow_extra_args(false);
     app.add_option("--car", options.car, "profile of the car that drives there (default: PITWALL_CAR, else f1tenth)");
-    app.add_option("--min-width", options.min_width_m, "m; what is narrower is closed (default: twice the car)")->check(CLI::Range(0.1, 20.0));
+    app.add_option("--min-width", options.min_width_m, "m; what is narrower is closed (default: twice the car)")
+        ->check(CLI::Range(0.1, 20.0));
     app.add_flag("--reverse", options.reverse, "clockwise");
     app.add_flag("--replace", options.replace, "write over a track of that name");
     app.add_flag("--json", options.json, "print what was made as JSON");

@@ -109,7 +109,8 @@ std::vector<Seen> seen_along(const tracks::Track& track, int count) {
     seen.scan.range_max = 20.0F;
     for (std::size_t k = 0; k < kBeams; ++k) {
       const Vec2 way = unit_vector(seen.T_map_base.yaw + static_cast<double>(first) + static_cast<double>(k) * static_cast<double>(step));
-      const double range = track.rays->cast(p, way, 20.0) + 0.01 * noise.normal(static_cast<std::uint64_t>(n), static_cast<std::uint32_t>(k));
+      const double range =
+          track.rays->cast(p, way, 20.0) + 0.01 * noise.normal(static_cast<std::uint64_t>(n), static_cast<std::uint32_t>(k));
       seen.scan.ranges.push_back(static_cast<float>(range));
     }
     all.push_back(std::move(seen));

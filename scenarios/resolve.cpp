@@ -10,6 +10,7 @@
 #include "core/hash.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
+#include "localization/localizer/localizer.hpp"
 #include "scenarios/steering_laws.hpp"
 #include "tracks/line_check.hpp"
 
@@ -24,6 +25,7 @@ struct LoadedTrack {
   std::shared_ptr<const tracks::Track> track;
   std::string hash;
   std::set<std::string> checked_lines;
+  std::shared_ptr<const localization::LocalizerMap> localizer_map;  // once a run needs it
 };
 using TrackCache = std::map<std::string, LoadedTrack>;
 
@@ -147,7 +149,7 @@ Result<LoadedTrack*> cached_track(TrackCache& cache, const std::string& argument
   }
   for (const std::string& warning : loaded->warnings) log::warn(warning);
   const std::string hash = to_hex(loaded->content_hash());
-  LoadedTrack entry{std::make_shared<const tracks::Track>(*std::move(loaded)), hash, {}};
+  LoadedTrack entry{std::make_shared<const tracks::Track>(*std::move(loaded)), hash, {}, nullptr};
   return &cache.emplace(argument, std::move(entry)).first->second;
 }
 
@@ -184,9 +186,13 @@ std::string portable_car(const std::string& car) {
 
 /// A track argument that still means the same from another folder.
 std::string portable(const std::string& argument, const tracks::TrackLibrary& library) {
-  const auto is_among = [&](const std::vector<std::string>& names) { return std::find(names.begin(), names.end(), argument) != names.end(); };
+  const auto is_among = [&](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), argument) != names.end();
+  };
   if (is_among(tracks::shipped_names(library))) return argument;
-  return std::filesystem::absolute(is_among(tracks::own_names(library)) ? library.own / argument : std::filesystem::path(argument)).lexically_normal().string();
+  return std::filesystem::absolute(is_among(tracks::own_names(library)) ? library.own / argument : std::filesystem::path(argument))
+      .lexically_normal()
+      .string();
 }
 
 /// Refuses a line that cannot be followed; warns once of one that passes a wall nearer than half the car.
@@ -205,6 +211,10 @@ Status check_followed_line(LoadedTrack& loaded, const ResolvedRun& run) {
 Result<ResolvedRun> close(Scenario scenario, LoadedTrack& loaded, const std::shared_ptr<const calibration::CarProfile>& profile) {
   ResolvedRun run;
   run.track = loaded.track;
+  if (scenario.localization == Localization::kScan) {
+    if (!loaded.localizer_map) loaded.localizer_map = localization::LocalizerMap::make(*run.track->map, run.track->rays);
+    run.localizer_map = loaded.localizer_map;
+  }
   run.profile = profile;
   run.parameters = plant::car_of(scenario.fidelity, profile->parameters);
   Status status = load_fields(scenario.car_parameters, scenario.id + ".car_parameters", run.parameters);

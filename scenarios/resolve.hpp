@@ -15,15 +15,19 @@
 #include "scenarios/scenario.hpp"
 #include "tracks/track.hpp"
 
+namespace pitwall::localization {
+struct LocalizerMap;
+}
+
 namespace pitwall::scenarios {
 
 /// What the command line of run_validation can say. An empty optional leaves the suite's own value.
 struct ValidationOptions {
-  std::filesystem::path data;       ///< holds tracks, cars and suites
-  std::filesystem::path own_tracks; ///< the user's own, found by name too; empty: none
-  std::string suite_text;           ///< a suite in memory, in place of a file
-  std::string scenario = "all";     ///< all, a suite, a scenario of any suite, or a suite file (such as a resolved scenario)
-  std::vector<std::string> tracks;  ///< empty: the group `circuits`
+  std::filesystem::path data;        ///< holds tracks, cars and suites
+  std::filesystem::path own_tracks;  ///< the user's own, found by name too; empty: none
+  std::string suite_text;            ///< a suite in memory, in place of a file
+  std::string scenario = "all";      ///< all, a suite, a scenario of any suite, or a suite file (such as a resolved scenario)
+  std::vector<std::string> tracks;   ///< empty: the group `circuits`
   std::optional<std::int64_t> seed;
   std::int64_t repeat_seeds = 1;
   std::optional<double> timeout_s;
@@ -58,8 +62,9 @@ struct ResolvedRun {
   CarParameters parameters;  ///< of every car in the run
   std::shared_ptr<const calibration::CarProfile> profile;
   std::shared_ptr<const tracks::Track> track;
-  std::string line_name;            ///< "racing line", "centre line" or "optimized line"
-  std::string expected_trace_hash;  ///< of a resolved scenario that is run again
+  std::shared_ptr<const localization::LocalizerMap> localizer_map;  ///< of poses by scans; else null
+  std::string line_name;                                            ///< "racing line", "centre line" or "optimized line"
+  std::string expected_trace_hash;                                  ///< of a resolved scenario that is run again
 };
 
 /// The line that the run follows.

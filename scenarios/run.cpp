@@ -72,8 +72,7 @@ Result<sim::SensorSettings> sensors_of(const ResolvedRun& run, const CarSpec& ca
   const bool errors = run.scenario.fidelity == plant::Fidelity::kCar && car.sensing_errors;
   sim::SensorChoice choice = run.scenario.sensors;
   if (run.scenario.localization == Localization::kTruth) choice.pose = sim::SensorProfile::kOff;
-  sim::SensorSettings sensors =
-      sim::SensorSettings::of(run.parameters, errors ? choice : sim::SensorChoice::all(sim::SensorProfile::kOff));
+  sim::SensorSettings sensors = sim::SensorSettings::of(run.parameters, errors ? choice : sim::SensorChoice::all(sim::SensorProfile::kOff));
   if (!car.sensing_errors) return sensors;
   const Status status = load_fields(run.scenario.sensor_settings, run.scenario.id + ".sensor_settings", sensors);
   if (!status) return status.error();
@@ -280,8 +279,6 @@ Result<sim::World> assemble(const ResolvedRun& run, const AroundController& arou
   Result<std::vector<std::unique_ptr<Controller>>> controllers = make_controllers(run);
   if (!controllers) return controllers.error();
   if (around_car_0) controllers->front() = around_car_0(std::move(controllers->front()));
-  std::shared_ptr<const localization::LocalizerMap> known_map;
-  if (run.scenario.localization == Localization::kScan) known_map = localization::LocalizerMap::make(*run.track->map, run.track->rays);
   std::vector<sim::CarSetup> setups;
   for (const CarSpec& car : run.cars) {
     sim::CarSetup setup;
@@ -292,8 +289,8 @@ Result<sim::World> assemble(const ResolvedRun& run, const AroundController& arou
     if (!sensors) return sensors.error();
     setup.sensors = *sensors;
     setup.controller = std::move((*controllers)[setups.size()]);
-    if (known_map && car.sensing_errors)
-      setup.localiser = std::make_unique<localization::Localizer>(known_map, run.parameters.lidar_mount());
+    if (run.localizer_map && car.sensing_errors)
+      setup.localiser = std::make_unique<localization::Localizer>(run.localizer_map, run.parameters.lidar_mount());
     const auto changes = load_changes(car);
     if (!changes) return changes.error();
     setup.changes = *changes;

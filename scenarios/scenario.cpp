@@ -45,7 +45,8 @@ void Scenario::fields(FieldVisitor& f) {
   f.text("track_hash", track_hash, "contents of map and lines; set in a resolved scenario");
   f.enumeration("raceline", raceline, kLineChoices, "line that is followed");
   f.enumeration("fidelity", fidelity, plant::kFidelityNames, "how much of the real car is simulated");
-  f.enumeration("localization", localization, kLocalizations, "where poses come from: the truth, a model of a localiser's errors, or scans on the map");
+  f.enumeration("localization", localization, kLocalizations,
+                "where poses come from: the truth, a model of a localiser's errors, or scans on the map");
   f.text("car", car, "car profile; empty: from --car");
   f.number("timeout_s", timeout_s, {"s", 0.1, 1e6, "simulated time a run may take"});
   f.nested("speed", speed);

@@ -18,7 +18,8 @@ std::vector<Vec2> faces(const tracks::OccupancyMap& map) {
     for (int i = 0; i < map.width(); ++i) {
       if (!map.blocked(i, j)) continue;
       const auto is_free = [&](int x, int y) { return map.inside(x, y) && !map.blocked(x, y); };
-      if (is_free(i - 1, j) || is_free(i + 1, j) || is_free(i, j - 1) || is_free(i, j + 1)) points.push_back(map.to_map({i + 0.5, j + 0.5}));
+      if (is_free(i - 1, j) || is_free(i + 1, j) || is_free(i, j - 1) || is_free(i, j + 1))
+        points.push_back(map.to_map({i + 0.5, j + 0.5}));
     }
   }
   return points;
@@ -45,12 +46,13 @@ Vec2 extreme(const std::vector<Vec2>& points, bool largest) {
 
 }  // namespace
 
-SearchMap::SearchMap(const tracks::OccupancyMap& map, double resolution_m)
-    : walls(faces(map), resolution_m, resolution_m, kLevels), floor(floor_of(map), resolution_m, 0.01 * resolution_m, kLevels) {
-  const std::vector<Vec2> points = floor_of(map);
-  low = extreme(points, false);
-  high = extreme(points, true);
-}
+SearchMap::SearchMap(const tracks::OccupancyMap& map, double resolution_m) : SearchMap(faces(map), floor_of(map), resolution_m) {}
+
+SearchMap::SearchMap(const std::vector<Vec2>& hit, const std::vector<Vec2>& free, double resolution_m)
+    : walls(hit, resolution_m, resolution_m, kLevels),
+      floor(free, resolution_m, 0.01 * resolution_m, kLevels),
+      low(extreme(free, false)),
+      high(extreme(free, true)) {}
 
 GlobalSearch::GlobalSearch(std::shared_ptr<const SearchMap> map, const GlobalSearchSettings& settings)
     : map_(std::move(map)),
@@ -60,7 +62,8 @@ GlobalSearch::GlobalSearch(std::shared_ptr<const SearchMap> map, const GlobalSea
       rows_(static_cast<std::int32_t>((map_->high.y - map_->low.y) / map_->walls.resolution_m()) + 1) {
   cells_.resize(settings_.points * static_cast<std::size_t>(turns_));
   const std::int32_t width = std::int32_t{1} << kLevels;
-  tops_.reserve(static_cast<std::size_t>(turns_) * static_cast<std::size_t>(columns_ / width + 1) * static_cast<std::size_t>(rows_ / width + 1));
+  tops_.reserve(static_cast<std::size_t>(turns_) * static_cast<std::size_t>(columns_ / width + 1) *
+                static_cast<std::size_t>(rows_ / width + 1));
   open_.reserve(4 * (kLevels + 1));
 }
 
@@ -190,7 +193,8 @@ bool GlobalSearch::advance(std::size_t blocks) {
       for (const std::int32_t dx : {0, half})
         consider({0, static_cast<std::int16_t>(block.level - 1), block.turn, block.x + dx, block.y + dy});
     }
-    std::sort(open_.begin() + static_cast<std::ptrdiff_t>(bottom), open_.end(), [](const Block& a, const Block& b) { return first_in_order(b, a); });
+    std::sort(open_.begin() + static_cast<std::ptrdiff_t>(bottom), open_.end(),
+              [](const Block& a, const Block& b) { return first_in_order(b, a); });
   }
   return over_;
 }
@@ -201,7 +205,8 @@ std::optional<slam::SearchResult> GlobalSearch::result() const {
   const double r = walls.resolution_m();
   return slam::SearchResult{{map_->low.x + (best_.x - walls.column(map_->low.x)) * r, map_->low.y + (best_.y - walls.row(map_->low.y)) * r,
                              wrap_angle(2.0 * math::kPi * best_.turn / turns_)},
-                            static_cast<double>(best_.score) / (kFull * static_cast<double>(count_)), tried_};
+                            static_cast<double>(best_.score) / (kFull * static_cast<double>(count_)),
+                            tried_};
 }
 
 }  // namespace pitwall::localization

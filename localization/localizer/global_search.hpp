@@ -26,6 +26,9 @@ struct SearchMap {
   slam::ResponseGrid floor;  ///< where a car may be
   Vec2 low;                  ///< of the free floor, map frame
   Vec2 high;
+
+ private:
+  SearchMap(const std::vector<Vec2>& hit, const std::vector<Vec2>& free, double resolution_m);
 };
 
 struct GlobalSearchSettings {

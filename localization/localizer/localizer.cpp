@@ -97,8 +97,8 @@ std::string_view name(LocalizerStatus status) {
 
 std::shared_ptr<const LocalizerMap> LocalizerMap::make(const tracks::OccupancyMap& map, std::shared_ptr<const tracks::RayCaster> rays,
                                                        const LocalizerParameters& parameters) {
-  return std::make_shared<const LocalizerMap>(LocalizerMap{std::move(rays), SignedField(map, kReach_m),
-                                                           std::make_shared<const SearchMap>(map, parameters.search_resolution_m)});
+  return std::make_shared<const LocalizerMap>(
+      LocalizerMap{std::move(rays), SignedField(map, kReach_m), std::make_shared<const SearchMap>(map, parameters.search_resolution_m)});
 }
 
 Localizer::Localizer(std::shared_ptr<const LocalizerMap> map, const Pose2& T_base_lidar, const LocalizerParameters& parameters)
@@ -149,7 +149,8 @@ void Localizer::predict(Time stamp) {
     const double way = norm(delta.position());
     std::array<double, 3> sigma{kNoOdometry_m, kNoOdometry_m, kNoOdometry_rad};
     if (now && T_odom_base_)
-      sigma = {p.least_m + p.way_share * way, p.least_m + p.aside_per_m * way, p.least_rad + p.turn_share * std::fabs(delta.yaw) + p.turn_per_m * way};
+      sigma = {p.least_m + p.way_share * way, p.least_m + p.aside_per_m * way,
+               p.least_rad + p.turn_share * std::fabs(delta.yaw) + p.turn_per_m * way};
     latest_.covariance = moved(latest_.covariance, yaw, delta) + turned(sigma, yaw);
     latest_.T_map_base = latest_.T_map_base * delta;
   } else {
@@ -238,12 +239,14 @@ void Localizer::judge() {
   std::size_t through = 0;
   const std::size_t every = 1 + points_.size() / kFollowed;
   for (std::size_t k = 0; k < points_.size(); ++k) {
-    const Vec2 p = Vec2{turn.cos * points_[k].x - turn.sin * points_[k].y, turn.sin * points_[k].x + turn.cos * points_[k].y} + T.position();
+    const Vec2 p =
+        Vec2{turn.cos * points_[k].x - turn.sin * points_[k].y, turn.sin * points_[k].x + turn.cos * points_[k].y} + T.position();
     fitting_.push_back(std::fabs(map_->field.at(p).value_m) < parameters_.fit_m ? 1 : 0);
     if (k % every != 0) continue;
     ++followed;
     const double length = distance(sensor, p);
-    if (length > parameters_.through_m && std::isfinite(map_->rays->cast(sensor, (1.0 / length) * (p - sensor), length - parameters_.through_m)))
+    if (length > parameters_.through_m &&
+        std::isfinite(map_->rays->cast(sensor, (1.0 / length) * (p - sensor), length - parameters_.through_m)))
       ++through;
   }
   const auto count = static_cast<double>(points_.size());
@@ -257,7 +260,9 @@ void Localizer::settle_status() {
   seen_ = latest_.stamp;
   // One scan that fits by chance does not take all doubt away.
   doubt_s_ = std::max(0.0, doubt_s_ + (good ? -since_s : since_s));
-  latest_.status = doubt_s_ > parameters_.lost_after_s ? LocalizerStatus::kLost : good ? LocalizerStatus::kTracking : LocalizerStatus::kDoubtful;
+  latest_.status = doubt_s_ > parameters_.lost_after_s ? LocalizerStatus::kLost
+                   : good                              ? LocalizerStatus::kTracking
+                                                       : LocalizerStatus::kDoubtful;
 }
 
 // One portion of the search: for the place that fits best, then for another that fits as well.

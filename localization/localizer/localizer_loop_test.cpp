@@ -121,7 +121,7 @@ std::vector<Fix> localised(const Drive& drive) {
   return localised(drive, drive.start, [](const LaserScan&) { return true; });
 }
 
-double quantile(const std::vector<Fix>& fixes, double Fix::* of, double share) {
+double quantile(const std::vector<Fix>& fixes, double Fix::*of, double share) {
   std::vector<double> values;
   for (const Fix& fix : fixes) values.push_back(fix.*of);
   std::sort(values.begin(), values.end());

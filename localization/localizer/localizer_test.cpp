@@ -58,7 +58,8 @@ struct Rig {
     for (int k = 0; k < kBeams; ++k) {
       const double bearing = T.yaw + static_cast<double>(scan.angle_min) + k * static_cast<double>(scan.angle_increment);
       const double range = rays->cast(T.position(), unit_vector(bearing), 20.0);
-      scan.ranges.push_back(static_cast<float>(range + noise_m * noise.normal(static_cast<std::uint64_t>(scan.stamp.ns), static_cast<std::uint32_t>(k))));
+      scan.ranges.push_back(
+          static_cast<float>(range + noise_m * noise.normal(static_cast<std::uint64_t>(scan.stamp.ns), static_cast<std::uint32_t>(k))));
     }
     return scan;
   }

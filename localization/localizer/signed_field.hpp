@@ -32,7 +32,7 @@ class SignedField {
   double resolution_m_;
   double reach_m_;
   Vec2 origin_;
-  Vec2 axis_x_;  // of the grid frame, in the map frame
+  Vec2 axis_x_;                  // of the grid frame, in the map frame
   std::vector<float> values_m_;  // at cell centres
 };
 

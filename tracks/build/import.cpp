@@ -121,8 +121,8 @@ Result<Course> choose_course(const OccupancyMap& map, const ImportSettings& sett
   const bool at_edge = drop_open(courses, settings.largest_edge_share);
   if (courses.empty()) return why_none(map, settings, at_edge);
   if (courses.size() > 1) {
-    return Error{std::to_string(courses.size()) + " loops are possible; choose one by a point within it (several for one around several):" +
-                 listed(courses)};
+    return Error{std::to_string(courses.size()) +
+                 " loops are possible; choose one by a point within it (several for one around several):" + listed(courses)};
   }
   return std::move(courses.front());
 }
@@ -192,7 +192,8 @@ std::vector<std::uint8_t> course_cells(const OccupancyMap& map, const CentreLine
   for (std::size_t k = 0; k < line.points.size(); ++k) {
     const Vec2 centre = map.to_grid(line.points[k]);
     const double radius = line.half_width_m[k] / map.resolution_m() + kSliver;
-    for (int j = std::max(0, static_cast<int>(centre.y - radius)); j <= std::min(map.height() - 1, static_cast<int>(centre.y + radius)); ++j) {
+    for (int j = std::max(0, static_cast<int>(centre.y - radius)); j <= std::min(map.height() - 1, static_cast<int>(centre.y + radius));
+         ++j) {
       const double up = j + 0.5 - centre.y;
       const double across = std::sqrt(std::max(0.0, radius * radius - up * up));
       const int first = std::max(0, static_cast<int>(centre.x - across));

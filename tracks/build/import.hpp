@@ -18,18 +18,18 @@ namespace pitwall::tracks::build {
 
 struct ImportSettings {
   CourseNeeds needs;
-  double spacing_m = 0.1;          ///< of the centre line's points
-  double smoothing_m = 0.2;        ///< standard deviation of the smoothing along the line: the roughness of cells goes, corners stay
-  double largest_edge_share = 0.2; ///< of a loop, where the edge of the picture stands in for a wall; more is no closed course
-  double straight_m = 3.0;         ///< the start lies in the middle of the straightest stretch of this length
-  std::vector<Vec2> around;        ///< a point in each hole that the course goes around; none: the one course that there is
-  bool reverse = false;            ///< clockwise
+  double spacing_m = 0.1;           ///< of the centre line's points
+  double smoothing_m = 0.2;         ///< standard deviation of the smoothing along the line: the roughness of cells goes, corners stay
+  double largest_edge_share = 0.2;  ///< of a loop, where the edge of the picture stands in for a wall; more is no closed course
+  double straight_m = 3.0;          ///< the start lies in the middle of the straightest stretch of this length
+  std::vector<Vec2> around;         ///< a point in each hole that the course goes around; none: the one course that there is
+  bool reverse = false;             ///< clockwise
 };
 
 /// A course, ready to be driven.
 struct ImportedTrack {
-  OccupancyMap map;  ///< free is the course alone; has a frame of one cell more than the map it was made from
-  CentreLine centre{}; ///< the half width is the clearance on the side where there is less
+  OccupancyMap map;     ///< free is the course alone; has a frame of one cell more than the map it was made from
+  CentreLine centre{};  ///< the half width is the clearance on the side where there is less
   double length_m = 0.0;
   double min_width_m = 0.0;  ///< clearance to the left and to the right
   Vec2 narrowest{};

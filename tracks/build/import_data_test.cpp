@@ -21,8 +21,9 @@ Result<ImportedTrack> import_file(const std::filesystem::path& yaml) {
 TEST_CASE("centre lines that were published come out as long to 0.5 %, in the middle to a cell") {
   const auto maps = test_data("maps");
   if (!maps) return;
-  for (const std::string name : {"evans/aut", "evans/esp", "evans/gbr", "evans/mco", "racetracks/Spielberg/Spielberg_map",
-                                 "racetracks/Silverstone/Silverstone_map", "racetracks/BrandsHatch/BrandsHatch_map", "racetracks/IMS/IMS_map"}) {
+  for (const std::string name :
+       {"evans/aut", "evans/esp", "evans/gbr", "evans/mco", "racetracks/Spielberg/Spielberg_map", "racetracks/Silverstone/Silverstone_map",
+        "racetracks/BrandsHatch/BrandsHatch_map", "racetracks/IMS/IMS_map"}) {
     CAPTURE(name);
     const auto shipped = load_track((*maps / (name + ".yaml")).string(), {});
     REQUIRE(shipped.ok());
@@ -42,9 +43,14 @@ TEST_CASE("maps of real places: rooms are closed, a pillar stays, unknown grey i
     double lap_m;
     double closed_m2;
   };
-  for (const Known known : {Known{"slam/gym_vegas", 476.1, 0.0}, {"slam/basement_fixed.map", 157.0, 100.0}, {"slam/gym_stata_basement", 157.6, 200.0},
-                            {"slam/frictionmaps_levine_slam", 64.3, 20.0}, {"slam/frictionmaps_race_black", 37.0, 1.0},
-                            {"racetracks/skirk/skirk", 33.7, 20.0}, {"racetracks/torino/torino", 59.5, 0.0}, {"racetracks/berlin/berlin", 70.8, 0.0},
+  for (const Known known : {Known{"slam/gym_vegas", 476.1, 0.0},
+                            {"slam/basement_fixed.map", 157.0, 100.0},
+                            {"slam/gym_stata_basement", 157.6, 200.0},
+                            {"slam/frictionmaps_levine_slam", 64.3, 20.0},
+                            {"slam/frictionmaps_race_black", 37.0, 1.0},
+                            {"racetracks/skirk/skirk", 33.7, 20.0},
+                            {"racetracks/torino/torino", 59.5, 0.0},
+                            {"racetracks/berlin/berlin", 70.8, 0.0},
                             {"forzaeth/JFR_racingv5/JFR_racingv5", 58.0, 0.0}}) {
     CAPTURE(known.file);
     const auto track = import_file(*maps / (std::string(known.file) + ".yaml"));
