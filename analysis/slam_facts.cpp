@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/bag_messages.hpp"
+#include "analysis/odometry_tracks.hpp"
 #include "core/files.hpp"
 #include "recording/run_messages.hpp"
 
@@ -53,10 +54,9 @@ WayPair way_of(const NamedOdometry& odometry, const DrivenPath& path) {
   const auto samples = static_cast<double>(odometry.pose.size());
   if (moving > 0.0) way.mean_mps = sum_mps / moving;
   if (samples > 0.0) way.moving_share = moving / samples;
-  if (samples > 1.0) {
-    const double span_s = (*std::max_element(odometry.stamp.begin(), odometry.stamp.end()) - odometry.stamp.front()).seconds();
-    if (span_s > 0.0) way.rate_hz = (samples - 1.0) / span_s;
-  }
+  std::vector<double> periods_s;
+  for (std::size_t i = 1; i < odometry.stamp.size(); ++i) periods_s.push_back((odometry.stamp[i] - odometry.stamp[i - 1]).seconds());
+  if (const double median_s = percentile(periods_s, 0.5); median_s > 0.0) way.rate_hz = 1.0 / median_s;
   for (std::size_t i = 1; i < path.size(); ++i) {
     way.odometry_m += distance(at.at(path.stamp[i - 1]), at.at(path.stamp[i]));
     way.slam_m += distance(path.T_map_base[i - 1].position(), path.T_map_base[i].position());
@@ -176,13 +176,22 @@ void bin_drops(SlamFacts& facts) {
   facts.has_drops = facts.run.has_rosout || facts.record.has_value();
 }
 
+/// The car of a run folder whose odometry is looked at: frames carry the prefix of its topics.
+std::string car_of(const SlamRecording& run) {
+  const std::size_t slash = run.odom_frame.rfind('/');
+  const std::string prefix = slash == std::string::npos ? "" : "/" + run.odom_frame.substr(0, slash);
+  if (!run.manifest) return "";
+  const auto& cars = run.manifest->cars;
+  const auto found = std::find_if(cars.begin(), cars.end(), [&](const recording::RecordedCar& c) { return c.prefix == prefix; });
+  return found == cars.end() ? "" : found->name;
+}
+
 /// Against internal.mcap of a simulated run, at the stamps of the path, or of the nodes where those settled.
 Status judge_by_truth(SlamFacts& facts) {
   const fs::path file = facts.run.path / "internal.mcap";
   std::error_code failed;
   if (!fs::exists(file, failed)) return {};
-  std::string car;
-  if (facts.run.manifest && !facts.run.manifest->cars.empty()) car = facts.run.manifest->cars.front().name;
+  const std::string car = car_of(facts.run);
   std::vector<recording::StampedPose> truth;
   const Status read = each_message<recording::Truth>(file, std::string(recording::kTruthTopic), [&](const recording::Truth& m, Time) {
     if (m.car != car || (!truth.empty() && m.time_ns <= truth.back().stamp.ns)) return;

@@ -33,8 +33,8 @@ struct WayPair {
   double slam_m = 0.0;
   double whole_m = 0.0;     ///< of the odometry over the whole recording
   double turned_deg = 0.0;  ///< amounts, summed, over the whole recording
-  double rate_hz = 0.0;
-  double mean_mps = NAN;  ///< of the samples above 0.3 m/s
+  double rate_hz = 0.0;     ///< by the median of the periods
+  double mean_mps = NAN;    ///< of the samples above 0.3 m/s
   double max_mps = NAN;
   double moving_share = NAN;  ///< of the samples that are above 0.3 m/s
 };

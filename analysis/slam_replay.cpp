@@ -187,6 +187,15 @@ std::string status_of(const Replayed& r, const SlamReplayOptions& options) {
   return r.sequence.exact() && (!r.settled || r.settled->exact()) ? "exact" : "differs";
 }
 
+/// The truth of a simulated run, for the report.
+Status copy_truth(const fs::path& run, const fs::path& folder) {
+  std::error_code failed;
+  const fs::path file = run / "internal.mcap";
+  if (!fs::exists(file, failed)) return {};
+  if (!fs::copy_file(file, folder / "internal.mcap", failed)) return Error{file.string() + ": cannot be copied: " + failed.message()};
+  return {};
+}
+
 /// Plays, and writes everything but the name of the folder.
 Result<Replayed> replay_into(const fs::path& folder, const SlamRecording& run, const SlamReplayOptions& options,
                              const RecordedSettings& settings, const PosesByStamp& recorded, const std::optional<SlamRecord>& before) {
@@ -212,6 +221,7 @@ Result<Replayed> replay_into(const fs::path& folder, const SlamRecording& run, c
   r.must_be_exact = options.profile.empty() && is_exact_mode(options) && (same_engine || options.engine == ReplayEngine::kRecorded);
   r.status = status_of(r, options);
   if (const Status written = write_products(*player.engine(), folder, r.record, r.map_saved); !written) return written.error();
+  if (const Status copied = copy_truth(run.path, folder); !copied) return copied.error();
   // The settings as recorded: what a replay of the replay needs.
   if (const Status written = write_manifest(run, *bag, to_yaml(save_fields(settings.parameters)), folder); !written) return written.error();
   if (const Status written = write_file(folder / "replay.json", replay_json(run, options, settings.source, r)); !written)

@@ -50,7 +50,7 @@ TEST_CASE("nav2_turtlebot: the published figures of its map corrections") {
   }
   CHECK(origin == doctest::Approx(0.364).epsilon(0.001));
   CHECK(turn / kDegree == doctest::Approx(2.12).epsilon(0.002));
-  CHECK(car == doctest::Approx(0.079).epsilon(0.1));
+  CHECK(car == doctest::Approx(0.0735).epsilon(0.005));
   REQUIRE(facts->ways.size() == 1);
   CHECK(facts->ways[0].whole_m == doctest::Approx(34.32).epsilon(0.0005));
   CHECK(facts->ways[0].turned_deg == doctest::Approx(806.9).epsilon(0.0005));

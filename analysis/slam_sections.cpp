@@ -35,7 +35,7 @@ Section setup_of(const SlamFacts& facts) {
              {"odom_mismatch", "they differ", set.empty() ? nothing() : flag(set != run.odom_frame)},
              {"base_frame", "base frame", text(run.base_frame)},
              {"scans", "scans recorded", counted(static_cast<std::int64_t>(run.scans))},
-             {"scans_without_pose", "of them without a pose in /tf", count(facts.scans_without_pose)},
+             {"scans_without_pose", "scans without a pose in /tf", count(facts.scans_without_pose)},
              {"poses", "scans taken in (/pose)", count(run.poses.size())}};
   Table table{"odometries",
               "Odometries",
@@ -72,8 +72,9 @@ Section drift_of(const SlamFacts& facts) {
                           number(to_deg(d.rms_rad()), 2)});
   }
   if (!facts.drifts.empty()) {
-    s.facts = {{"final_deg", "of " + facts.drifts.front().source + ", final [deg]", number(to_deg(facts.drifts.front().final_rad()), 2)},
-               {"rms_deg", "rms [deg]", number(to_deg(facts.drifts.front().rms_rad()), 2)}};
+    s.facts = {{"final_deg", "heading of " + facts.drifts.front().source + " less the SLAM's, final [deg]",
+                number(to_deg(facts.drifts.front().final_rad()), 2)},
+               {"rms_deg", "its rms [deg]", number(to_deg(facts.drifts.front().rms_rad()), 2)}};
   }
   s.tables.push_back(std::move(table));
   return s;
@@ -126,13 +127,13 @@ Section corrections_section(const SlamFacts& facts) {
     if (c.at_car_m > kRelocation_m) ++relocations;
   }
   s.facts = {{"messages", "messages of map -> " + facts.run.odom_frame, count(facts.run.corrections.size())},
-             {"changes", "of them changes", count(facts.corrections.size())},
+             {"changes", "of them changes (corrections)", count(facts.corrections.size())},
              {"max_at_car_m", "largest move at the car [m]", number(car)},
              {"max_at_origin_m", "largest move at the origin of the odometry frame [m]", number(origin)},
              {"max_turn_deg", "largest turn [deg]", number(to_deg(turn), 2)},
              {"sum_at_car_m", "moves at the car, summed [m]", number(sum, 2)},
              {"jumps", "moves at the car above 0.3 m", count(jumps)},
-             {"relocations", "above 1.5 m", count(relocations)},
+             {"relocations", "moves at the car above 1.5 m", count(relocations)},
              {"closures", "loop closures", closures_cell(facts)}};
   Table table{
       "corrections",
@@ -209,7 +210,7 @@ Section consistency_of(const SlamFacts& facts) {
       {"crisp_cells", "cells of 5 cm with ends of beams, scans taken in", facts.crisp_cells == 0 ? nothing() : count(facts.crisp_cells)}};
   if (facts.truth) {
     s.facts.push_back({"ate_rmse_m", "position against the truth, after rigid alignment, rms [m]", number(facts.truth->ate_rmse_m)});
-    s.facts.push_back({"ate_max_m", "largest [m]", number(facts.truth->ate_max_m)});
+    s.facts.push_back({"ate_max_m", "position against the truth, largest [m]", number(facts.truth->ate_max_m)});
     s.facts.push_back({"step_mean_m", "error of steps between successive poses, mean [m]", number(facts.truth->steps.mean_m, 4)});
   }
   return s;
@@ -258,7 +259,8 @@ Section ways_section(const SlamFacts& facts) {
   for (const WayPair& w : facts.ways)
     table.rows.push_back({text(w.source), number(w.odometry_m, 2), number(w.slam_m, 2), number(w.odometry_m / w.slam_m, 4)});
   if (!facts.ways.empty())
-    s.facts = {{"ratio", "of " + facts.ways.front().source, number(facts.ways.front().odometry_m / facts.ways.front().slam_m, 4)}};
+    s.facts = {{"ratio", "way by " + facts.ways.front().source + " over way by the SLAM",
+                number(facts.ways.front().odometry_m / facts.ways.front().slam_m, 4)}};
   s.tables.push_back(std::move(table));
   return s;
 }
@@ -302,13 +304,13 @@ Section engine_of(const SlamFacts& facts, const SlamRecord& record) {
       {"observable_percent", "nodes whose walls tell every direction [%]",
        number(100.0 * (1.0 - static_cast<double>(absorbed.degenerate) / nodes), 1)},
       {"by_odometry", "nodes placed by odometry alone (gate)", counted(absorbed.by_odometry)},
-      {"by_odometry_m", "their way [m]", number(absorbed.by_odometry_m, 2)},
+      {"by_odometry_m", "way of nodes placed by odometry alone [m]", number(absorbed.by_odometry_m, 2)},
       {"absorbed_m", "between odometry's steps and those taken, summed [m]", number(absorbed.matched_m, 2)},
       {"edges", "edges of the graph", counted(record.edges)},
-      {"chi2", "chi2 of the graph", number(record.chi2, 1)},
-      {"chi2_per_edge", "per edge", number(record.chi2 / static_cast<double>(record.edges), 3)},
+      {"chi2", "chi2 of the graph", number(record.chi2, 3)},
+      {"chi2_per_edge", "chi2 per edge", number(record.chi2 / static_cast<double>(record.edges), 5)},
       {"closures_tried", "closures tried", count(record.closures.size())},
-      {"closures_accepted", "accepted", closures_cell(facts)},
+      {"closures_accepted", "closures accepted", closures_cell(facts)},
       {"nearest_unlinked_m", "nearest that two nodes far apart on the way came to each other [m]", number(record.nearest_unlinked_m, 2)},
       {"ghost_cells", "free cells that were hit three times or more", counted(record.ghost_cells)},
       {"pose_sha256", "SHA-256 of the poses", text(record.pose_sha256)}};
