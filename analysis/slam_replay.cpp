@@ -267,12 +267,12 @@ void judge(GatedReport& report, const SlamReplayOptions& options, const Replayed
   if (!r.gave_up_after.empty()) {
     std::vector<std::string> stamps;
     std::transform(r.gave_up_after.begin(), r.gave_up_after.end(), std::back_inserter(stamps), stamp_text);
-    report.failures.push_back(std::to_string(stamps.size()) + " poses in a row did not come: " + join(stamps) + " ns");
+    report.gate.at_most("poses in a row that did not come (" + join(stamps) + " ns)", 0.0, static_cast<double>(stamps.size()));
   }
-  if (r.must_be_exact && r.status != "exact")
-    report.failures.push_back("the replay is not exact, though engine and settings are those of the run");
-  report.require_at_most("difference of a pose", r.sequence.max_position_m, options.max_position_m, " m");
-  report.require_at_most("poses missing", static_cast<double>(r.sequence.missing), options.max_missing, "");
+  if (r.must_be_exact)
+    report.gate.at_most("replays that are not exact, with engine and settings of the run", 0.0, r.status == "exact" ? 0.0 : 1.0);
+  report.gate.at_most("difference of a pose", options.max_position_m, r.sequence.max_position_m, "m");
+  report.gate.at_most("poses missing", options.max_missing, static_cast<double>(r.sequence.missing));
 }
 
 }  // namespace
@@ -312,6 +312,7 @@ GatedReport slam_replay(const fs::path& run, const SlamReplayOptions& options) {
   report.document.sections.push_back(section_of(folder, *recording, options, *settings, *replayed));
   report.written.push_back(folder.string());
   judge(report, options, *replayed);
+  report.gate.add_to(report.document);
   return report;
 }
 

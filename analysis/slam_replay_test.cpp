@@ -73,7 +73,7 @@ TEST_CASE("our own recorded run comes again to the bit, pose by pose, and its ma
     const std::string label = "exact" + std::to_string(k);
     const GatedReport again = replayed(m.run, ReplayMode::kAdmitted, label);
     REQUIRE(again.refused.empty());
-    CHECK(again.failures.empty());
+    CHECK(again.gate.failures().empty());
     const fs::path out = m.folder.path() / ("drive-replay-odom-mapped-replay-odom-" + label);
     check_exact(out);
     for (const char* file : {"trajectory.tum", "map.pgm", "map.yaml", "graph.g2o"}) CHECK(bytes_of(out / file) == bytes_of(m.run / file));
@@ -95,7 +95,7 @@ TEST_CASE("the player alone gives the recorded poses back") {
   options.label = "player";
   const GatedReport again = slam_replay(m.run, options);
   REQUIRE(again.refused.empty());
-  CHECK(again.failures.empty());
+  CHECK(again.gate.failures().empty());
   const nlohmann::json json = replay_of(m.folder.path() / "drive-replay-odom-mapped-replay-odom-player");
   CHECK(json["status"] == "exact");
   CHECK(json["engine"] == "recorded poses");
@@ -109,7 +109,7 @@ TEST_CASE("other settings are no exact replay, and are not held to it") {
   options.profile = m.folder.write("coarse.yaml", "submap_nodes: 2\n");
   const GatedReport again = slam_replay(m.run, options);
   REQUIRE(again.refused.empty());
-  CHECK(again.failures.empty());
+  CHECK(again.gate.failures().empty());
   const nlohmann::json json = replay_of(m.folder.path() / "drive-replay-odom-mapped-replay-odom-profile");
   CHECK(json["status"] == "differs");
   CHECK(json["pose_sequence_error"]["missing"] == 0);

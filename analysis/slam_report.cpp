@@ -34,10 +34,9 @@ Status write_all(const fs::path& folder, const Document& document, const std::ve
 void judge(GatedReport& report, const SlamFacts& facts, const SlamReportOptions& options) {
   double car = 0.0;
   for (const Correction& c : facts.corrections) car = std::fmax(car, c.at_car_m);
-  report.require_at_most("largest move at the car", car, options.max_correction_m, " m");
+  report.gate.at_most("largest move at the car", options.max_correction_m, car, "m");
   if (options.min_consistency_percent) {
-    report.require_at_most("ends of beams off the walls", 100.0 - facts.consistency.percent(), 100.0 - *options.min_consistency_percent,
-                           " %");
+    report.gate.at_most("ends of beams off the walls", 100.0 - *options.min_consistency_percent, 100.0 - facts.consistency.percent(), "%");
   }
 }
 
@@ -131,9 +130,10 @@ GatedReport slam_report(const fs::path& run, const SlamReportOptions& options) {
     pictures = {{"map.svg", map_picture(*facts)}, {"timeline.svg", timeline_picture(*facts)}};
     report.document.sections.front().pictures = {"map.svg", "timeline.svg"};
   }
+  judge(report, *facts, options);
+  report.gate.add_to(report.document);
   if (const Status written = write_all(folder_of(run, options), report.document, pictures, report); !written)
     return refuse(written.error());
-  judge(report, *facts, options);
   return report;
 }
 

@@ -85,11 +85,11 @@ TEST_CASE("a turn about the car moves the frame's origin and not the car; what i
   SlamReportOptions options;
   options.out = folder.path() / "out";
   options.max_correction_m = 0.6;
-  CHECK(slam_report(path, options).failures.empty());
+  CHECK(slam_report(path, options).gate.failures().empty());
   options.max_correction_m = 0.4;
-  CHECK(slam_report(path, options).failures.size() == 1);
+  CHECK(slam_report(path, options).gate.failures().size() == 1);
   options.min_consistency_percent = 50.0;  // without a map it is not known, and does not hold
-  CHECK(slam_report(path, options).failures.size() == 2);
+  CHECK(slam_report(path, options).gate.failures().size() == 2);
 }
 
 TEST_CASE("a run whose SLAM never published is refused") {
