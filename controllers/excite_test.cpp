@@ -214,7 +214,7 @@ TEST_CASE("excite: a car that is pushed from its path comes to rest and goes bac
   ExciteParameters p;
   p.area.width_m = 9.0;
   Drive drive(p);
-  drive.run(120);
+  drive.run(50);
   drive.body.pose.y += 1.5;
   drive.run(3);
   CHECK(drive.last.reason == Reason::kOffLine);
@@ -239,7 +239,6 @@ TEST_CASE("excite: never faster than what the area leaves room to stop in") {
 TEST_CASE("excite: no allocation after reset") {
   Drive drive;
   drive.sense();
-  std::vector<Observation> seen;
   drive.controller.reset({});
   const Observation obs = drive.in.observe();
   drive.controller.update(obs);
