@@ -8,7 +8,7 @@
 // sigma of each channel is found by the fit itself (median of the residuals). Ceres minimises, from several starts; its Jacobian is by
 // central differences of the playback, at one step and, where it ended, at half of it: where the two disagree, it says so.
 //
-// Intervals. Residuals of a second are one block: replicates draw blocks with replacement and the priors from their own
+// Intervals. Residuals of half a second are one block: replicates draw blocks with replacement and the priors from their own
 // distribution, and solve again, linearised at the optimum (Efron & Tibshirani, An Introduction to the Bootstrap, section 8; tested
 // against full refits). So they hold whatever the correlation within a block, and a prior that was leaned on widens them.
 //
