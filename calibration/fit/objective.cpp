@@ -26,8 +26,8 @@ Robust robust(double r) {
 
 }  // namespace
 
-Objective::Objective(const Problem& problem, const std::vector<Parameter>& parameters, std::vector<double> values, std::vector<std::size_t> free,
-                     std::vector<double> sigma, std::size_t thin, unsigned jobs)
+Objective::Objective(const Problem& problem, const std::vector<Parameter>& parameters, std::vector<double> values,
+                     std::vector<std::size_t> free, std::vector<double> sigma, std::size_t thin, unsigned jobs)
     : problem_(problem),
       parameters_(parameters),
       values_(std::move(values)),

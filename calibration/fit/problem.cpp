@@ -84,7 +84,8 @@ class Cutter {
 
   void add_channels() {
     first_channel_ = problem_.channels.size();
-    for (const Series& series : drive_.series) problem_.channels.push_back({index_, series.quantity, series.source, series.sigma, series.span_s});
+    for (const Series& series : drive_.series)
+      problem_.channels.push_back({index_, series.quantity, series.source, series.sigma, series.span_s});
     track_channel_ = problem_.channels.size();
     if (!drive_.track) return;
     const Track& track = *drive_.track;
@@ -96,7 +97,8 @@ class Cutter {
 
   [[nodiscard]] bool usable(double begin_s, double end_s) const {
     const ProblemOptions& o = problem_.options;
-    if (!covers(drive_.commands.t_s, begin_s, end_s, o.longest_gap_s) || !covers(*speed_times(), begin_s, end_s, o.longest_gap_s)) return false;
+    if (!covers(drive_.commands.t_s, begin_s, end_s, o.longest_gap_s) || !covers(*speed_times(), begin_s, end_s, o.longest_gap_s))
+      return false;
     const double scale = problem_.base.odometry_scale;
     double fastest = 0.0;
     for (double t = begin_s; t <= end_s; t += kNear_s) {
@@ -223,7 +225,8 @@ Result<Problem> make_problem(const CarParameters& base, std::vector<Drive> drive
     if (const Status cut = Cutter(problem, d).cut(); !cut) return cut.error();
   }
   if (problem.motion_s < options.least_motion_s) {
-    return Error{(problem.drives.empty() ? std::string("no runs") : problem.drives.front().name) + ": " + format_number(problem.motion_s, 3) +
+    return Error{(problem.drives.empty() ? std::string("no runs") : problem.drives.front().name) + ": " +
+                 format_number(problem.motion_s, 3) +
                  " s of motion with commands, too little for a fit; needed: " + format_number(options.least_motion_s, 3) + " s"};
   }
   return problem;
