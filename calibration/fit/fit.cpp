@@ -13,13 +13,13 @@
 namespace pitwall::fit {
 namespace {
 
-constexpr int kFirstLook = 6;           // iterations from each start
-constexpr double kLeastNoise = 0.2;     // of the first guess
+constexpr int kFirstLook = 6;        // iterations from each start
+constexpr double kLeastNoise = 0.2;  // of the first guess
 constexpr double kMedianToSigma = 1.4826;
-constexpr double kAtBound = 1e-3;       // spreads
+constexpr double kAtBound = 1e-3;        // spreads
 constexpr double kInsignificant = 1.92;  // of half a sum of squares: 95 % of one degree of freedom
-constexpr double kStartSpread = 0.7;    // of the starts, in spreads of the prior
-constexpr double kStartDelay_s = 0.25;  // delays are begun with up to this
+constexpr double kStartSpread = 0.7;     // of the starts, in spreads of the prior
+constexpr double kStartDelay_s = 0.25;   // delays are begun with up to this
 
 class Fitter {
  public:
@@ -226,8 +226,7 @@ class Fitter {
     const std::size_t n = free_.size();
     result_.correlation.assign(n, std::vector<double>(n, 0.0));
     std::vector<std::size_t> place;
-    for (const std::size_t i : inside)
-      place.push_back(static_cast<std::size_t>(std::find(free_.begin(), free_.end(), i) - free_.begin()));
+    for (const std::size_t i : inside) place.push_back(static_cast<std::size_t>(std::find(free_.begin(), free_.end(), i) - free_.begin()));
     for (std::size_t i = 0; i < n; ++i) result_.correlation[i][i] = 1.0;
     for (std::size_t a = 0; a < place.size(); ++a) {
       for (std::size_t b = 0; b < place.size(); ++b) result_.correlation[place[a]][place[b]] = known.correlation[a][b];
