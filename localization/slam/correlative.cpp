@@ -11,8 +11,9 @@ namespace pitwall::slam {
 namespace {
 
 constexpr int kFull = 255;
-// What a pose one standard deviation off loses of its response.
+// What a pose one standard deviation off loses of its response, and at most: odometry can be plainly wrong.
 constexpr double kLoss = 0.02;
+constexpr double kMostLoss = 0.12;
 // Beyond so many cells a side, points far away are left out.
 constexpr std::int32_t kMostCells = 4096;
 
@@ -69,7 +70,7 @@ class Search {
         cells.push_back({grid.column(q.x), grid.row(q.y)});
       }
     }
-    const double full = kLoss * kFull * static_cast<double>(count_);
+    const double full = kFull * static_cast<double>(count_);
     for (std::int32_t k = 0; k <= turns_; ++k) turn_loss_.push_back(loss(full, k * window.step_rad, window.sigma_rad));
     for (std::int32_t k = 0; k <= steps_; ++k) step_loss_.push_back(loss(full, k * grid.resolution_m(), window.sigma_m));
     best_.score = static_cast<std::int64_t>(std::floor(least * kFull * static_cast<double>(count_)));
@@ -104,7 +105,7 @@ class Search {
     if (may_be_better(block)) blocks.push_back(block);
   }
   static std::int64_t loss(double full, double away, double sigma) {
-    return sigma > 0.0 ? std::llround(full * away * away / (sigma * sigma)) : 0;
+    return sigma > 0.0 ? std::llround(full * std::min(kMostLoss, kLoss * away * away / (sigma * sigma))) : 0;
   }
   // What the pose of the block nearest to the centre loses.
   [[nodiscard]] std::int64_t least_loss(int level, const Block& block) const {

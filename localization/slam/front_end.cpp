@@ -19,6 +19,9 @@ constexpr int kLevels = 3;
 constexpr double kWindowSigmas = 4.0;
 constexpr double kLeastWindow_m = 0.3;
 constexpr double kLeastWindow_rad = 0.5;
+// Odometry may have the sign of the way wrong, as in a log whose wheels count forwards whichever way they turn.
+constexpr double kReversed = 2.2;
+constexpr double kMostReversed_m = 0.8;
 constexpr double kLeastResponse = 0.3;
 // What a search knows.
 constexpr double kSearched_m = 0.1;
@@ -59,7 +62,8 @@ FrontEndResult place_node(const Survey& survey, const WallPieces& walls, const P
     const ResponseGrid grid(thinned(known, kCell_m), kCell_m, kCell_m, kLevels);
     const std::vector<Vec2> seen = thinned(walls.points, kThin_m);
     const double registered = found.usable ? grid.response(seen, found.T_map_scan) : 0.0;
-    const SearchWindow window{predicted, std::max(kLeastWindow_m, kWindowSigmas * std::sqrt(prior_covariance(0, 0))),
+    const double reversed = std::min(kMostReversed_m, kReversed * norm(motion.position()));
+    const SearchWindow window{predicted, std::max({kLeastWindow_m, reversed, kWindowSigmas * std::sqrt(prior_covariance(0, 0))}),
                               std::max(kLeastWindow_rad, kWindowSigmas * std::sqrt(prior_covariance(2, 2))), 0.01,
                               std::sqrt(prior_covariance(0, 0)), 0.0};
     const auto best = search(grid, seen, window, std::max(kLeastResponse, registered + kClearlyBetter));

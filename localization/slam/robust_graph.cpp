@@ -13,6 +13,7 @@ namespace {
 constexpr double kGrowth = 1.4;
 constexpr int kMostRounds = 200;
 const OptimizerSettings kRough{10, 1e-4};
+const OptimizerSettings kTrial{5, 1e-3};
 
 // Weight of a term of chi2 r2 at the control parameter mu: 1 well below the gate, 0 well above, in between what makes the surrogate.
 double weight_of(double r2, double gate, double mu) {
@@ -23,8 +24,8 @@ double weight_of(double r2, double gate, double mu) {
 
 struct Attempt {
   Graph graph;
-  RobustOptimum result;
-  double truncated = 0.0;  // chi2 with no closure counting more than the gate: what is made least
+  std::vector<double> weights;  // 1 of what is accepted, else 0
+  double truncated = 0.0;       // chi2 with no closure counting more than the gate: what is made least
 };
 
 // Chi2 with no closure counting more than the gate, and which closures are within it.
@@ -64,36 +65,24 @@ Status anneal(Graph& graph, double gate, bool relax, std::vector<double>& weight
 
 // Where the annealing has lost a whole place, one of its closures brings back the others: each one that is left out is tried, and
 // kept if more is within the gate for it.
-Status bring_back(Attempt& attempt, double gate, std::vector<double>& weights) {
-  for (std::size_t k = 0; k < weights.size(); ++k) {
-    if (weights[k] > 0.0) continue;
-    Graph trial = attempt.graph;
-    std::vector<double> with = weights;
-    with[k] = 1.0;
-    if (const Result<Optimum> step = optimize(trial, kRough, with); !step) return step.error();
-    judge(trial, gate, with);
-    if (const Result<Optimum> step = optimize(trial, kRough, with); !step) return step.error();
-    const double truncated = judge(trial, gate, with);
-    if (truncated >= attempt.truncated) continue;
-    attempt.truncated = truncated;
-    attempt.graph = std::move(trial);
-    weights = std::move(with);
+Status bring_back(Attempt& attempt, double gate) {
+  for (std::size_t k = 0; k < attempt.weights.size(); ++k) {
+    if (attempt.weights[k] > 0.0) continue;
+    Attempt trial = attempt;
+    trial.weights[k] = 1.0;
+    if (const Result<Optimum> step = optimize(trial.graph, kTrial, trial.weights); !step) return step.error();
+    trial.truncated = judge(trial.graph, gate, trial.weights);
+    if (trial.truncated < attempt.truncated) attempt = std::move(trial);
   }
   return {};
 }
 
 // From the poses of the graph.
 Result<Attempt> settle(Graph graph, double gate, bool relax) {
-  std::vector<double> weights(graph.edges.size(), 1.0);
-  if (const Status status = anneal(graph, gate, relax, weights); !status) return status.error();
-  Attempt attempt;
-  attempt.truncated = judge(graph, gate, weights);
-  attempt.graph = std::move(graph);
-  if (const Status status = bring_back(attempt, gate, weights); !status) return status.error();
-  const Result<Optimum> optimum = optimize(attempt.graph, {}, weights);
-  if (!optimum) return optimum.error();
-  attempt.result.optimum = *optimum;
-  for (const double weight : weights) attempt.result.accepted.push_back(weight > 0.0);
+  Attempt attempt{std::move(graph), {}, 0.0};
+  attempt.weights.assign(attempt.graph.edges.size(), 1.0);
+  if (const Status status = anneal(attempt.graph, gate, relax, attempt.weights); !status) return status.error();
+  attempt.truncated = judge(attempt.graph, gate, attempt.weights);
   return attempt;
 }
 
@@ -117,8 +106,13 @@ Result<RobustOptimum> optimize_robustly(Graph& graph, double gate, RobustStart s
     if (!other) return other.error();
     if (other->truncated < best->truncated) best = std::move(other);
   }
+  if (const Status status = bring_back(*best, gate); !status) return status.error();
+  const Result<Optimum> optimum = optimize(best->graph, {}, best->weights);
+  if (!optimum) return optimum.error();
   graph.poses = std::move(best->graph.poses);
-  return std::move(best->result);
+  RobustOptimum result{*optimum, {}};
+  for (const double weight : best->weights) result.accepted.push_back(weight > 0.0);
+  return result;
 }
 
 }  // namespace pitwall::slam
