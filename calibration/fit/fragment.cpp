@@ -109,7 +109,7 @@ std::vector<Entry> fragment_of(const FitResult& result, const FragmentSource& so
     if (p.name == "cornering_stiffness" || p.name == "understeer_gradient") continue;
     const std::string begin = beginning(source) + format_number(f.value, kDigits) + ", ";
     if (f.verdict == Verdict::kIdentified) found.push_back(entry(p.name, f.value, Provenance::kMeasured, begin + interval(f)));
-    if (f.verdict == Verdict::kUnidentified && f.value != p.prior) {
+    if (f.verdict == Verdict::kUnidentified && format_number(f.value, kDigits) != format_number(p.prior, kDigits)) {
       found.push_back(entry(p.name, f.value, Provenance::kEstimated, begin + "best fit, not identified: " + interval(f)));
     }
     if (f.verdict == Verdict::kAtBound && f.value != p.prior) {
