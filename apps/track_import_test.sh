@@ -30,6 +30,6 @@ track_import "$shipped/indoor_oval_map.yaml" --name loft --source again --replac
 expect '"length_m": 29\.' out
 if track_import "$shipped/indoor_oval_map.yaml" --name wide --source s --min-width 3 2>err; then exit 1; fi
 expect 'too narrow: a loop of 29\.[0-9] m is 1\.[789]' err
-if run_validation --tracks hal 2>err; then exit 1; fi
+if run_validation --tracks lof 2>err; then exit 1; fi
 expect "did you mean 'loft'" err
 test "$(ls own)" = loft
