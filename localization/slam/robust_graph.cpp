@@ -13,7 +13,7 @@ namespace {
 constexpr double kGrowth = 1.4;
 constexpr int kMostRounds = 200;
 const OptimizerSettings kRough{10, 1e-4};
-const OptimizerSettings kTrial{5, 1e-3};
+constexpr int kLooks = 3;
 
 // Weight of a term of chi2 r2 at the control parameter mu: 1 well below the gate, 0 well above, in between what makes the surrogate.
 double weight_of(double r2, double gate, double mu) {
@@ -65,13 +65,19 @@ Status anneal(Graph& graph, double gate, bool relax, std::vector<double>& weight
 
 // Where the annealing has lost a whole place, one of its closures brings back the others: each one that is left out is tried, and
 // kept if more is within the gate for it.
-Status bring_back(Attempt& attempt, double gate) {
+Status bring_back(Attempt& attempt, double gate, bool relax) {
   for (std::size_t k = 0; k < attempt.weights.size(); ++k) {
     if (attempt.weights[k] > 0.0) continue;
     Attempt trial = attempt;
     trial.weights[k] = 1.0;
-    if (const Result<Optimum> step = optimize(trial.graph, kTrial, trial.weights); !step) return step.error();
-    trial.truncated = judge(trial.graph, gate, trial.weights);
+    // What it brings back may need a second look to come within the gate; one that only strains the rest is not worth it.
+    for (int look = 0; look < kLooks && (look == 0 || trial.truncated < attempt.truncated + 3.0 * gate); ++look) {
+      if (relax) {
+        if (const Status status = chordal_start(trial.graph, trial.weights); !status) return status;
+      }
+      if (const Result<Optimum> step = optimize(trial.graph, kRough, trial.weights); !step) return step.error();
+      trial.truncated = judge(trial.graph, gate, trial.weights);
+    }
     if (trial.truncated < attempt.truncated) attempt = std::move(trial);
   }
   return {};
@@ -106,7 +112,7 @@ Result<RobustOptimum> optimize_robustly(Graph& graph, double gate, RobustStart s
     if (!other) return other.error();
     if (other->truncated < best->truncated) best = std::move(other);
   }
-  if (const Status status = bring_back(*best, gate); !status) return status.error();
+  if (const Status status = bring_back(*best, gate, start == RobustStart::kNone); !status) return status.error();
   const Result<Optimum> optimum = optimize(best->graph, {}, best->weights);
   if (!optimum) return optimum.error();
   graph.poses = std::move(best->graph.poses);
