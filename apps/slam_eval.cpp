@@ -102,8 +102,8 @@ std::string relations(const slam::RelationErrors& e) {
 
 std::string to_text(const std::string& name, const Outcome& o, const slam::Slam& engine) {
   const slam::SlamCounts& c = engine.counts();
-  std::string text = name + ": " + std::to_string(o.scans) + " scans, " + std::to_string(c.nodes) + " admitted, " +
-                     format_number(o.way_m, 0) + " m\n";
+  std::string text =
+      name + ": " + std::to_string(o.scans) + " scans, " + std::to_string(c.nodes) + " admitted, " + format_number(o.way_m, 0) + " m\n";
   text += "  ATE        " + format_number(o.ours.ate_rmse_m, 3) + " m rmse, " + format_number(o.ours.ate_max_m, 2) + " m max (odometry " +
           format_number(o.odometry.ate_rmse_m, 2) + " m)\n";
   text += "  steps      " + relations(o.ours.steps);
@@ -156,8 +156,11 @@ Status write_results(const slam::Slam& engine, const std::filesystem::path& fold
   }
   for (const slam::Edge& edge : engine.graph().edges) {
     const slam::Matrix3& o = edge.information;
-    graph.edges.push_back({static_cast<std::int64_t>(edge.from), static_cast<std::int64_t>(edge.to), recording::Pose3::of(edge.T_from_to),
-                           {o(0, 0), o(0, 1), o(0, 2), o(1, 1), o(1, 2), o(2, 2)}, edge.closure ? 1 : 0});
+    graph.edges.push_back({static_cast<std::int64_t>(edge.from),
+                           static_cast<std::int64_t>(edge.to),
+                           recording::Pose3::of(edge.T_from_to),
+                           {o(0, 0), o(0, 1), o(0, 2), o(1, 1), o(1, 2), o(2, 2)},
+                           edge.closure ? 1 : 0});
   }
   if (const Status status = write_file(folder / "graph.g2o", recording::to_g2o(graph)); !status) return status;
   std::vector<recording::StampedPose> poses;
@@ -206,7 +209,8 @@ int run(int argc, char** argv) {
     if (const Status status = write_results(engine, output); !status) return apps::bad_input(status.error());
     log::info("wrote " + (output / "map.yaml").string() + ", graph.g2o, trajectory.tum");
   }
-  const bool failed = (limits.ate_m && outcome->ours.ate_rmse_m > *limits.ate_m) || (limits.loop_m && outcome->ours.loops.mean_m > *limits.loop_m);
+  const bool failed =
+      (limits.ate_m && outcome->ours.ate_rmse_m > *limits.ate_m) || (limits.loop_m && outcome->ours.loops.mean_m > *limits.loop_m);
   return failed ? apps::kFailed : apps::kPassed;
 }
 

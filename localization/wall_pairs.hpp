@@ -37,8 +37,8 @@ struct WallPairSums {
   double residual_m2 = 0.0;  ///< scaled to single beams
   std::size_t pairs = 0;
 
-  /// Adds the pair of a known piece, `here` at `centre`, and one that is moved: its centre is now at `position`, `arm` from the point that it
-  /// turns about, and its normal is `normal`. Half weight at a residual of `robust_scale_m`. The residual; nothing where the normals
+  /// Adds the pair of a known piece, `here` at `centre`, and one that is moved: its centre is now at `position`, `arm` from the point that
+  /// it turns about, and its normal is `normal`. Half weight at a residual of `robust_scale_m`. The residual; nothing where the normals
   /// contradict each other, which adds nothing.
   std::optional<double> add(const WallPiece& here, Vec2 centre, const WallPiece& moved, Vec2 position, Vec2 arm, Vec2 normal,
                             double robust_scale_m);

@@ -18,9 +18,9 @@
 namespace pitwall::recording {
 
 struct CarmenScan {
-  LaserScan scan;    ///< over 180 degrees, 0.5 or 1 degree apart; range_max is below what the scanner writes for "no return"
-  Pose2 T_odom;      ///< of the laser by raw odometry, from (0, 0, 0) at the first scan
-  Pose2 T_corrected; ///< of the laser by whoever corrected the log
+  LaserScan scan;     ///< over 180 degrees, 0.5 or 1 degree apart; range_max is below what the scanner writes for "no return"
+  Pose2 T_odom;       ///< of the laser by raw odometry, from (0, 0, 0) at the first scan
+  Pose2 T_corrected;  ///< of the laser by whoever corrected the log
 };
 
 struct CarmenLog {

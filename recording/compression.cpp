@@ -129,7 +129,7 @@ Result<std::string> read_text(const std::filesystem::path& file) {
   Result<std::string> bytes = read_file(file);
   if (!bytes || !bytes->starts_with("\x1f\x8b")) return bytes;
   const std::unique_ptr<libdeflate_decompressor, decltype(&libdeflate_free_decompressor)> decoder(libdeflate_alloc_decompressor(),
-                                                                                                   &libdeflate_free_decompressor);
+                                                                                                  &libdeflate_free_decompressor);
   std::string text;
   // Several gzip files one after the other are one.
   for (std::size_t at = 0; at < bytes->size();) {
@@ -138,7 +138,8 @@ Result<std::string> read_text(const std::filesystem::path& file) {
     std::size_t made = 0;
     libdeflate_result verdict = LIBDEFLATE_INSUFFICIENT_SPACE;
     while (verdict == LIBDEFLATE_INSUFFICIENT_SPACE && piece.size() <= kMost) {
-      verdict = libdeflate_gzip_decompress_ex(decoder.get(), bytes->data() + at, bytes->size() - at, piece.data(), piece.size(), &taken, &made);
+      verdict =
+          libdeflate_gzip_decompress_ex(decoder.get(), bytes->data() + at, bytes->size() - at, piece.data(), piece.size(), &taken, &made);
       if (verdict == LIBDEFLATE_INSUFFICIENT_SPACE) piece.resize(2 * piece.size());
     }
     if (verdict == LIBDEFLATE_INSUFFICIENT_SPACE || text.size() + made > kMost) return Error{file.string() + ": more than 1 GiB of text"};

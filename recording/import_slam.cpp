@@ -79,7 +79,8 @@ struct BreezyLine {
 };
 
 Result<BreezyLine> breezy_line(const std::vector<std::string_view>& words, const std::string& where) {
-  if (words.size() < kBreezyFirst + kBreezyBeams) return Error{where + ": has " + std::to_string(words.size()) + " numbers, not 706 or more"};
+  if (words.size() < kBreezyFirst + kBreezyBeams)
+    return Error{where + ": has " + std::to_string(words.size()) + " numbers, not 706 or more"};
   BreezyLine line;
   std::vector<double> values;
   for (std::size_t k = 0; k < kBreezyFirst + kBreezyBeams; ++k) {
@@ -98,7 +99,8 @@ Result<BreezyLine> breezy_line(const std::vector<std::string_view>& words, const
 
 Status read_breezy(std::string_view text, const std::string& name, ImportedLog& log) {
   log.report.format = "BreezySLAM log";
-  log.report.traps.push_back("ranges of 0 are no return: infinite now; odometry is made of the wheels' ticks (wheels of 77 mm, 330 mm apart)");
+  log.report.traps.push_back(
+      "ranges of 0 are no return: infinite now; odometry is made of the wheels' ticks (wheels of 77 mm, 330 mm apart)");
   log.report.left_out.push_back("columns 2 and 5 to 24: not documented");
   Pose2 at;
   std::optional<BreezyLine> before;

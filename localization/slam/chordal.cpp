@@ -18,7 +18,8 @@ using Complex = std::complex<double>;
 template <class Scalar>
 class Normal {
  public:
-  explicit Normal(std::size_t unknowns) : size_(static_cast<Eigen::Index>(unknowns)), right_(Eigen::Matrix<Scalar, Eigen::Dynamic, 1>::Zero(size_)) {}
+  explicit Normal(std::size_t unknowns)
+      : size_(static_cast<Eigen::Index>(unknowns)), right_(Eigen::Matrix<Scalar, Eigen::Dynamic, 1>::Zero(size_)) {}
   void add(std::size_t row, std::size_t column, Scalar value) {
     entries_.emplace_back(static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(column), value);
   }
@@ -80,8 +81,7 @@ bool relax_positions(Graph& graph, std::span<const double> weights) {
     // Information in the axes of the map.
     const auto [s, c] = math::sincos(graph.poses[edge.from].yaw + edge.T_from_to.yaw);
     const localization::Matrix<2, 2> turn{{c, -s, s, c}};
-    const localization::Matrix<2, 2> seen{
-        {edge.information(0, 0), edge.information(0, 1), edge.information(1, 0), edge.information(1, 1)}};
+    const localization::Matrix<2, 2> seen{{edge.information(0, 0), edge.information(0, 1), edge.information(1, 0), edge.information(1, 1)}};
     const localization::Matrix<2, 2> omega = weight * sandwich(turn, seen);
     const Vec2 way = rotate(graph.poses[edge.from].yaw, edge.T_from_to.position());
     const Vec2 pull{omega(0, 0) * way.x + omega(0, 1) * way.y, omega(1, 0) * way.x + omega(1, 1) * way.y};

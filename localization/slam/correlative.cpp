@@ -90,7 +90,8 @@ class Search {
     const double r = grid_.resolution_m();
     const Pose2& c = window_.T_map_centre;
     return SearchResult{{c.x + best_.x * r, c.y + best_.y * r, wrap_angle(c.yaw + best_.turn * window_.step_rad)},
-                        static_cast<double>(best_.score + least_loss(0, best_)) / (kFull * static_cast<double>(count_)), tried_};
+                        static_cast<double>(best_.score + least_loss(0, best_)) / (kFull * static_cast<double>(count_)),
+                        tried_};
   }
 
  private:
@@ -199,7 +200,8 @@ ResponseGrid::ResponseGrid(std::span<const Vec2> points, double resolution_m, do
     if (here == kFull) continue;
     std::size_t k = 0;
     for (std::int32_t b = j - margin; b <= j + margin; ++b) {
-      std::uint8_t* cell = fine.data() + static_cast<std::size_t>(b) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(i - margin);
+      std::uint8_t* cell =
+          fine.data() + static_cast<std::size_t>(b) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(i - margin);
       for (std::int32_t a = -margin; a <= margin; ++a, ++cell) *cell = std::max(*cell, kernel[k++]);
     }
   }
@@ -241,10 +243,12 @@ std::vector<Vec2> thinned(std::span<const Vec2> points, double cell_m) {
   std::vector<Keyed> keyed;
   keyed.reserve(points.size());
   for (std::size_t k = 0; k < points.size(); ++k) {
-    keyed.push_back({static_cast<std::int64_t>(std::floor(points[k].y / cell_m)), static_cast<std::int64_t>(std::floor(points[k].x / cell_m)), k});
+    keyed.push_back(
+        {static_cast<std::int64_t>(std::floor(points[k].y / cell_m)), static_cast<std::int64_t>(std::floor(points[k].x / cell_m)), k});
   }
   std::sort(keyed.begin(), keyed.end(), [](const Keyed& a, const Keyed& b) {
-    return std::pair{a.row, a.column} != std::pair{b.row, b.column} ? std::pair{a.row, a.column} < std::pair{b.row, b.column} : a.number < b.number;
+    return std::pair{a.row, a.column} != std::pair{b.row, b.column} ? std::pair{a.row, a.column} < std::pair{b.row, b.column}
+                                                                    : a.number < b.number;
   });
   std::vector<std::size_t> kept;
   for (std::size_t k = 0; k < keyed.size(); ++k) {

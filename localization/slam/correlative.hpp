@@ -2,8 +2,8 @@
 // Where a set of points fits best on points that are known already, by looking everywhere in a window (Olson, "Real-time correlative scan
 // matching", ICRA 2009), and yet not one pose at a time: a pyramid of maxima bounds what a block of poses can reach at most, and
 // blocks are opened best first until no bound exceeds the best pose found (Hess et al., "Real-time loop closure in 2D LIDAR SLAM", ICRA
-// 2016). Cells hold whole numbers and so do sums, so that the result is exactly that of trying every pose, ties broken by the first in order
-// of yaw, y, x.
+// 2016). Cells hold whole numbers and so do sums, so that the result is exactly that of trying every pose, ties broken by the first in
+// order of yaw, y, x.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,8 @@ class ResponseGrid {
     const std::int32_t a = i + reach_;
     const std::int32_t b = j + reach_;
     if (a < 0 || b < 0 || a >= width_ || b >= height_) return 0;
-    return levels_[static_cast<std::size_t>(level)][static_cast<std::size_t>(b) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(a)];
+    return levels_[static_cast<std::size_t>(level)]
+                  [static_cast<std::size_t>(b) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(a)];
   }
   /// Mean value over the points at T_map_scan, 0 .. 1.
   [[nodiscard]] double response(std::span<const Vec2> points, const Pose2& T_map_scan) const;
@@ -47,8 +48,8 @@ class ResponseGrid {
 };
 
 struct SearchWindow {
-  Pose2 T_map_centre;     ///< of the scan
-  double half_m = 0.5;    ///< both ways in x and in y
+  Pose2 T_map_centre;   ///< of the scan
+  double half_m = 0.5;  ///< both ways in x and in y
   double half_rad = 0.35;
   double step_rad = 0.01;
   /// Standard deviations of the centre, 0: not known. A pose d away loses 0.02 d^2 / sigma^2 of its response,
@@ -71,7 +72,8 @@ struct Excluded {
   double half_rad = 0.2;
 };
 
-/// The pose of the window whose response, less what it loses for its distance, is highest, if that is above `least`. The window is walked in steps of the resolution.
+/// The pose of the window whose response, less what it loses for its distance, is highest, if that is above `least`. The window is walked
+/// in steps of the resolution.
 std::optional<SearchResult> search(const ResponseGrid& grid, std::span<const Vec2> points, const SearchWindow& window, double least,
                                    const std::optional<Excluded>& excluded = std::nullopt);
 

@@ -33,7 +33,9 @@ std::optional<SearchResult> brute_force(const ResponseGrid& grid, const std::vec
   std::int64_t best_sum = static_cast<std::int64_t>(std::floor(least * 255.0 * n));
   const int steps = static_cast<int>(std::floor(w.half_m / grid.resolution_m() + 1e-9));
   const int turns = static_cast<int>(std::floor(w.half_rad / w.step_rad + 1e-9));
-  const auto loss = [&](double away, double sigma) { return sigma > 0.0 ? std::llround(255.0 * n * std::min(0.12, 0.02 * away * away / (sigma * sigma))) : 0; };
+  const auto loss = [&](double away, double sigma) {
+    return sigma > 0.0 ? std::llround(255.0 * n * std::min(0.12, 0.02 * away * away / (sigma * sigma))) : 0;
+  };
   for (int t = -turns; t <= turns; ++t) {
     const math::SinCos turn = math::sincos(w.T_map_centre.yaw + t * w.step_rad);
     for (int y = -steps; y <= steps; ++y) {

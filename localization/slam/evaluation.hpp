@@ -22,8 +22,8 @@ struct RelationErrors {
 };
 
 struct Evaluation {
-  RelationErrors steps;  ///< between successive poses
-  RelationErrors loops;  ///< between poses less than 3 m apart, and more than 20 scans
+  RelationErrors steps;     ///< between successive poses
+  RelationErrors loops;     ///< between poses less than 3 m apart, and more than 20 scans
   double ate_rmse_m = 0.0;  ///< of positions, after the best rigid alignment
   double ate_max_m = 0.0;
 };

@@ -63,9 +63,12 @@ FrontEndResult place_node(const Survey& survey, const WallPieces& walls, const P
     const std::vector<Vec2> seen = thinned(walls.points, kThin_m);
     const double registered = found.usable ? grid.response(seen, found.T_map_scan) : 0.0;
     const double reversed = std::min(kMostReversed_m, kReversed * norm(motion.position()));
-    const SearchWindow window{predicted, std::max({kLeastWindow_m, reversed, kWindowSigmas * std::sqrt(prior_covariance(0, 0))}),
-                              std::max(kLeastWindow_rad, kWindowSigmas * std::sqrt(prior_covariance(2, 2))), 0.01,
-                              std::sqrt(prior_covariance(0, 0)), 0.0};
+    const SearchWindow window{predicted,
+                              std::max({kLeastWindow_m, reversed, kWindowSigmas * std::sqrt(prior_covariance(0, 0))}),
+                              std::max(kLeastWindow_rad, kWindowSigmas * std::sqrt(prior_covariance(2, 2))),
+                              0.01,
+                              std::sqrt(prior_covariance(0, 0)),
+                              0.0};
     const auto best = search(grid, seen, window, std::max(kLeastResponse, registered + kClearlyBetter));
     if (best) {
       Registration again = register_walls(map, walls, prior, best->T_map_scan, rules);

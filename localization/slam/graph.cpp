@@ -128,8 +128,7 @@ Result<Optimum> optimize(Graph& graph, const OptimizerSettings& settings, std::s
   ceres::Solve(options_of(settings), &problem, &summary);
   if (!summary.IsSolutionUsable()) return Error{"pose graph: " + summary.message};
   for (std::size_t i = 1; i < blocks.size(); ++i) graph.poses[i] = {blocks[i][0], blocks[i][1], wrap_angle(blocks[i][2])};
-  return Optimum{2.0 * summary.final_cost, static_cast<int>(summary.iterations.size()) - 1,
-                 summary.termination_type == ceres::CONVERGENCE};
+  return Optimum{2.0 * summary.final_cost, static_cast<int>(summary.iterations.size()) - 1, summary.termination_type == ceres::CONVERGENCE};
 }
 
 }  // namespace pitwall::slam

@@ -15,8 +15,8 @@ bool is_finite(const Pose2& pose) { return std::isfinite(pose.x) && std::isfinit
 // Sylvester's criterion; false for NaN.
 bool is_positive_definite(const Matrix3& m) {
   const double minor2 = m(0, 0) * m(1, 1) - m(0, 1) * m(1, 0);
-  const double determinant = m(0, 2) * (m(1, 0) * m(2, 1) - m(1, 1) * m(2, 0)) - m(1, 2) * (m(0, 0) * m(2, 1) - m(0, 1) * m(2, 0)) +
-                             m(2, 2) * minor2;
+  const double determinant =
+      m(0, 2) * (m(1, 0) * m(2, 1) - m(1, 1) * m(2, 0)) - m(1, 2) * (m(0, 0) * m(2, 1) - m(0, 1) * m(2, 0)) + m(2, 2) * minor2;
   return m(0, 0) > 0.0 && minor2 > 0.0 && determinant > 0.0 && std::isfinite(determinant);
 }
 

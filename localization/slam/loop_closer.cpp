@@ -36,7 +36,7 @@ const OptimizerSettings kTrial{30, 1e-6};
 }  // namespace
 
 const char* name_of(ClosureOutcome outcome) {
-  static constexpr std::array<const char*, 8> kNames{"accepted",    "no overlap",  "ambiguous", "not registered",
+  static constexpr std::array<const char*, 8> kNames{"accepted",     "no overlap",  "ambiguous", "not registered",
                                                      "low response", "contradicts", "strains",   "outvoted"};
   return kNames[static_cast<std::size_t>(outcome)];
 }
@@ -125,13 +125,15 @@ ClosureAttempt LoopCloser::measure(const Survey& survey, const Candidate& candid
   // What was seen lately, in the frame of the new one.
   WallPieces query;
   const auto queried = static_cast<std::size_t>(parameters_.query_nodes);
-  for (std::size_t k = last + 1 - std::min(last + 1, queried); k <= last; ++k) append(query, survey.walls[k], T_node_map * survey.graph.poses[k]);
+  for (std::size_t k = last + 1 - std::min(last + 1, queried); k <= last; ++k)
+    append(query, survey.walls[k], T_node_map * survey.graph.poses[k]);
   const std::vector<Vec2> seen = thinned(query.points, kThin_m);
   Pose2 start = T_other_map * survey.graph.poses[last];
   result.searched = candidate.reach.sigma_m > kKnown_m;
   if (result.searched) {
     const SearchWindow window{start, std::clamp(kWindowSigmas * candidate.reach.sigma_m, kLeastWindow_m, parameters_.max_window_m),
-                              std::clamp(kWindowSigmas * candidate.reach.sigma_rad, kLeastWindow_rad, parameters_.max_window_rad), kTurn_rad};
+                              std::clamp(kWindowSigmas * candidate.reach.sigma_rad, kLeastWindow_rad, parameters_.max_window_rad),
+                              kTurn_rad};
     const auto best = search(grid, seen, window, parameters_.min_coarse_response);
     if (!best) return result;
     result.coarse_response = best->response;
@@ -189,7 +191,8 @@ Status LoopCloser::attempt(Survey& survey, const Edge& edge, ClosureAttempt& att
   attempt.chi2 = chi2_of(edge, survey.graph.poses);
   attempt.chi2_rise = optimum->chi2 - settled_chi2_;
   if (attempt.chi2 > parameters_.max_chi2) attempt.outcome = ClosureOutcome::kContradicts;
-  if (attempt.outcome == ClosureOutcome::kAccepted && attempt.chi2_rise > parameters_.max_chi2_rise) attempt.outcome = ClosureOutcome::kStrains;
+  if (attempt.outcome == ClosureOutcome::kAccepted && attempt.chi2_rise > parameters_.max_chi2_rise)
+    attempt.outcome = ClosureOutcome::kStrains;
   if (attempt.outcome == ClosureOutcome::kAccepted) {
     settled_chi2_ = optimum->chi2;
     accept();

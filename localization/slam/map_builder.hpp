@@ -21,19 +21,19 @@ namespace pitwall::slam {
 
 struct MapParameters {
   double resolution_m = 0.05;
-  double max_range_m = 20.0;          ///< beams are followed this far; a hit beyond it is none
-  double occupied_share = 0.2;        ///< of hits among passes
-  std::int64_t min_passes = 1;        ///< cells with fewer are unknown
-  std::int64_t pad_cells = 2;         ///< around everything that was seen
-  bool clear_infinite = true;         ///< a beam of +inf is free up to max_range_m or the sensor's (REP 117); NaN never is
+  double max_range_m = 20.0;    ///< beams are followed this far; a hit beyond it is none
+  double occupied_share = 0.2;  ///< of hits among passes
+  std::int64_t min_passes = 1;  ///< cells with fewer are unknown
+  std::int64_t pad_cells = 2;   ///< around everything that was seen
+  bool clear_infinite = true;   ///< a beam of +inf is free up to max_range_m or the sensor's (REP 117); NaN never is
   void fields(FieldVisitor& f);
 };
 
 /// A scan with where it was taken.
 struct PlacedScan {
   const LaserScan* scan = nullptr;
-  Pose2 T_map_base;                 ///< at the stamp of the scan
-  localization::Twist velocity;     ///< of base_link while the scanner sweeps, in its axes
+  Pose2 T_map_base;              ///< at the stamp of the scan
+  localization::Twist velocity;  ///< of base_link while the scanner sweeps, in its axes
 };
 
 struct BuiltMap {

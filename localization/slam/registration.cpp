@@ -31,7 +31,8 @@ Vector3 difference(const Pose2& a, const Pose2& b) { return {{a.x - b.x, a.y - b
 // Every n-th piece of the scan, at most so many.
 class Walls {
  public:
-  Walls(const WallMap& map, const WallPieces& scan, const RegistrationParameters& parameters) : map_(map), scan_(scan), parameters_(parameters) {
+  Walls(const WallMap& map, const WallPieces& scan, const RegistrationParameters& parameters)
+      : map_(map), scan_(scan), parameters_(parameters) {
     const std::size_t count = scan.centres.size();
     const auto most = static_cast<std::size_t>(parameters.max_pieces);
     used_ = std::min(count, most);

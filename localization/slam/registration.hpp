@@ -28,16 +28,16 @@ struct RegistrationParameters {
   double pair_distance_m = 0.5;  ///< nothing farther is a pair, in the first round; shrinks by pair_distance_factor to the least
   double pair_distance_factor = 0.8;
   double pair_distance_least_m = 0.15;
-  double robust_scale_m = 0.05;  ///< residual at which a pair counts half
-  double min_share = 0.4;        ///< of the pieces must find a pair
-  double sure_share = 0.75;      ///< with fewer, the window around the prediction is searched as well
-  std::int64_t max_pieces = 400;  ///< of the scan that are used, evenly
-  double odometry_share = 0.05;   ///< standard deviation of the prediction: of the way, ...
-  double odometry_least_m = 0.1;   ///< ... and at least
-  double odometry_yaw_share = 0.2;  ///< ... of the turn, ...
+  double robust_scale_m = 0.05;      ///< residual at which a pair counts half
+  double min_share = 0.4;            ///< of the pieces must find a pair
+  double sure_share = 0.75;          ///< with fewer, the window around the prediction is searched as well
+  std::int64_t max_pieces = 400;     ///< of the scan that are used, evenly
+  double odometry_share = 0.05;      ///< standard deviation of the prediction: of the way, ...
+  double odometry_least_m = 0.1;     ///< ... and at least
+  double odometry_yaw_share = 0.2;   ///< ... of the turn, ...
   double odometry_yaw_per_m = 0.05;  ///< ... and in rad per m of way
   double odometry_yaw_least_rad = 0.02;
-  double match_least_m = 0.01;     ///< what a registration is at most believed to know
+  double match_least_m = 0.01;  ///< what a registration is at most believed to know
   double match_least_rad = 0.003;
   void fields(FieldVisitor& f);
 };
@@ -45,12 +45,12 @@ struct RegistrationParameters {
 struct Registration {
   bool usable = false;  ///< enough pairs, settled
   Pose2 T_map_scan;
-  Matrix3 information;        ///< of the walls alone, in the axes of the map: x, y, yaw; may be singular
-  Matrix3 covariance;         ///< with the prior
-  double prior_chi2 = 0.0;    ///< of the result under the prior
-  double pair_share = 0.0;    ///< of the pieces that have a pair
-  double median_m = 0.0;      ///< residual
-  int unobservable = 3;       ///< directions that the walls do not tell
+  Matrix3 information;      ///< of the walls alone, in the axes of the map: x, y, yaw; may be singular
+  Matrix3 covariance;       ///< with the prior
+  double prior_chi2 = 0.0;  ///< of the result under the prior
+  double pair_share = 0.0;  ///< of the pieces that have a pair
+  double median_m = 0.0;    ///< residual
+  int unobservable = 3;     ///< directions that the walls do not tell
   std::size_t pairs = 0;
   int rounds = 0;
 };

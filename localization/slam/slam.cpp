@@ -105,8 +105,8 @@ void Slam::Engine::add_node(const LaserScan& scan, const Twist& velocity, Placed
     placed.placement = found.placement;
     placed.degenerate = found.degenerate;
     placed.covariance = in_turned_axes(found.covariance, pose.yaw);
-    survey.graph.edges.push_back({placed.node - 1, placed.node, inverse(survey.graph.poses.back()) * pose,
-                                  localization::inverse_of(placed.covariance), false});
+    survey.graph.edges.push_back(
+        {placed.node - 1, placed.node, inverse(survey.graph.poses.back()) * pose, localization::inverse_of(placed.covariance), false});
     if (found.placement == Placement::kMatched) ++counts.matched;
     if (found.placement == Placement::kSearched) ++counts.searched;
     if (found.placement == Placement::kOdometry) ++counts.odometry;

@@ -54,7 +54,7 @@ struct SlamParameters {
 
 /// How the pose of a scan came about.
 enum class Placement : std::uint8_t {
-  kCarried,   ///< not admitted: odometry since the last node
+  kCarried,  ///< not admitted: odometry since the last node
   kFirst,
   kMatched,   ///< registered from the prediction
   kSearched,  ///< registered after a search around the prediction
@@ -78,14 +78,14 @@ struct Placed {
 /// What became of the scans.
 struct SlamCounts {
   std::int64_t scans = 0;
-  std::int64_t refused = 0;    ///< stamps not newer than the last, odometry that is not finite
-  std::int64_t unusable = 0;   ///< of the admitted: no valid beam, or a geometry that is none
-  std::int64_t too_near = 0;   ///< not admitted, by gate
+  std::int64_t refused = 0;   ///< stamps not newer than the last, odometry that is not finite
+  std::int64_t unusable = 0;  ///< of the admitted: no valid beam, or a geometry that is none
+  std::int64_t too_near = 0;  ///< not admitted, by gate
   std::int64_t throttled = 0;
   std::int64_t too_soon = 0;
   std::int64_t warm_up = 0;
   std::int64_t nodes = 0;
-  std::int64_t matched = 0;    ///< of the nodes
+  std::int64_t matched = 0;  ///< of the nodes
   std::int64_t searched = 0;
   std::int64_t odometry = 0;
   std::int64_t degenerate = 0;

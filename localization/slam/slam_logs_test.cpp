@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logs of real buildings, raw odometry in, against the poses they were corrected to (Radish): the bars of the issue. The corrected poses have
-// errors of 0.05 to 0.12 m themselves.
+// Logs of real buildings, raw odometry in, against the poses they were corrected to (Radish): the bars of the issue. The corrected poses
+// have errors of 0.05 to 0.12 m themselves.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -55,7 +55,8 @@ Evaluation judged(const Slam& slam, const recording::CarmenLog& log) {
 TEST_CASE("real buildings are mapped within the bars") {
   const auto folder = test_data("slam/carmen");
   if (!folder) return;
-  for (const Bar& bar : {Bar{"intel", 0.18, 0.13}, Bar{"csail", 0.21, 1.0}, Bar{"freiburg-101", 0.16, 1.0}, Bar{"freiburg-079", 1.0, 1.0}}) {
+  for (const Bar& bar :
+       {Bar{"intel", 0.18, 0.13}, Bar{"csail", 0.21, 1.0}, Bar{"freiburg-101", 0.16, 1.0}, Bar{"freiburg-079", 1.0, 1.0}}) {
     CAPTURE(bar.log);
     const recording::CarmenLog log = load(*folder / (bar.log + "-corrected.log.gz"));
     const Evaluation result = judged(mapped(log), log);

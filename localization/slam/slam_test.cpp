@@ -65,7 +65,8 @@ TEST_CASE("poses are of the first beam: a sweep of 19 ms at 6 m/s and 4 rad/s is
   localization::scenes::Scanner scanner;
   scanner.sweep_s = 0.01875;
   std::vector<Pose2> circle;
-  for (int k = 0; k < 60; ++k) circle.push_back(Pose2{-1.5 + 12.0, 0.0, 0.5 * math::kPi} * localization::travelled({6.0, 0.0, 4.0}, 0.025 * k));
+  for (int k = 0; k < 60; ++k)
+    circle.push_back(Pose2{-1.5 + 12.0, 0.0, 0.5 * math::kPi} * localization::travelled({6.0, 0.0, 4.0}, 0.025 * k));
   const course::Drive drive = course::drive(localization::scenes::hall(), scanner, circle, 0.025);
   double worst[2] = {0.0, 0.0};
   for (const bool deskew : {true, false}) {
@@ -128,7 +129,8 @@ TEST_CASE("spinning for 20 s at 1.5 and 4 rad/s: heading within half a degree, w
       const Slam slam = course::mapped(drive);
       double worst = 0.0;
       const std::vector<Placed>& live = slam.live_trajectory();
-      for (std::size_t k = 0; k < live.size(); ++k) worst = std::max(worst, std::abs(wrap_angle(live[k].T_map_base.yaw - drive.truth[k].yaw)));
+      for (std::size_t k = 0; k < live.size(); ++k)
+        worst = std::max(worst, std::abs(wrap_angle(live[k].T_map_base.yaw - drive.truth[k].yaw)));
       MESSAGE(rate << " rad/s, sweep " << sweep_s << " s: " << worst << " rad");
       CHECK(worst < 0.5 * math::kPi / 180.0);
     }

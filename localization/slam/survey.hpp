@@ -20,7 +20,8 @@ struct Survey {
 };
 
 /// Adds what nodes first .. last (both included) saw to `map`, in the frame of T_map_frame; their points to `points` unless null.
-inline void gather(const Survey& survey, std::size_t first, std::size_t last, const Pose2& T_frame_map, WallMap& map, std::vector<Vec2>* points) {
+inline void gather(const Survey& survey, std::size_t first, std::size_t last, const Pose2& T_frame_map, WallMap& map,
+                   std::vector<Vec2>* points) {
   for (std::size_t k = first; k <= last; ++k) {
     const Pose2 T = T_frame_map * survey.graph.poses[k];
     map.add(survey.walls[k], T);

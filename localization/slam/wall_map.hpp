@@ -27,7 +27,8 @@ void append(WallPieces& to, const WallPieces& scan, const Pose2& T_to_scan);
 /// Reads scans of one sensor.
 class ScanReader {
  public:
-  ScanReader(const localization::ScanPointsSettings& settings, const Pose2& T_base_sensor) : settings_(settings), T_base_sensor_(T_base_sensor) {}
+  ScanReader(const localization::ScanPointsSettings& settings, const Pose2& T_base_sensor)
+      : settings_(settings), T_base_sensor_(T_base_sensor) {}
   /// `velocity` of base_link; zero: the sweep is left as it is.
   WallPieces read(const LaserScan& scan, const localization::Twist& velocity);
 
