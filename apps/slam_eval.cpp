@@ -2,7 +2,6 @@
 // slam_eval: our SLAM on a log of CARMEN, judged by the poses that the log was corrected to.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>

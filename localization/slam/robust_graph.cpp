@@ -13,7 +13,8 @@ namespace {
 constexpr double kGrowth = 1.4;
 constexpr int kMostRounds = 200;
 const OptimizerSettings kRough{10, 1e-4};
-const OptimizerSettings kTrial{5, 1e-3};
+// What a closure that is brought back may cost, in gates.
+constexpr double kMostStrain = 2.0;
 
 // Weight of a term of chi2 r2 at the control parameter mu: 1 well below the gate, 0 well above, in between what makes the surrogate.
 double weight_of(double r2, double gate, double mu) {
@@ -63,16 +64,21 @@ Status anneal(Graph& graph, double gate, bool relax, std::vector<double>& weight
   return {};
 }
 
-// Where the annealing has lost a whole place, one of its closures brings back the others: each one that is left out is tried, and
-// kept if more is within the gate for it.
-Status bring_back(Attempt& attempt, double gate) {
+std::ptrdiff_t accepted(const Attempt& attempt) { return std::count(attempt.weights.begin(), attempt.weights.end(), 1.0); }
+
+// Annealing loses true closures that pull on many others: on their own they cost more than the gate. Each one that is left out is tried,
+// and kept if it comes within the gate and as many of the others stay within it, at the price of two gates at most.
+Status bring_back(Attempt& attempt, double gate, bool relax) {
   for (std::size_t k = 0; k < attempt.weights.size(); ++k) {
     if (attempt.weights[k] > 0.0) continue;
     Attempt trial = attempt;
     trial.weights[k] = 1.0;
-    if (const Result<Optimum> step = optimize(trial.graph, kTrial, trial.weights); !step) return step.error();
+    if (relax) {
+      if (const Status status = chordal_start(trial.graph, trial.weights); !status) return status;
+    }
+    if (const Result<Optimum> step = optimize(trial.graph, kRough, trial.weights); !step) return step.error();
     trial.truncated = judge(trial.graph, gate, trial.weights);
-    if (trial.truncated < attempt.truncated) attempt = std::move(trial);
+    if (accepted(trial) > accepted(attempt) && trial.truncated < attempt.truncated + kMostStrain * gate) attempt = std::move(trial);
   }
   return {};
 }
@@ -106,7 +112,7 @@ Result<RobustOptimum> optimize_robustly(Graph& graph, double gate, RobustStart s
     if (!other) return other.error();
     if (other->truncated < best->truncated) best = std::move(other);
   }
-  if (const Status status = bring_back(*best, gate); !status) return status.error();
+  if (const Status status = bring_back(*best, gate, start == RobustStart::kNone); !status) return status.error();
   const Result<Optimum> optimum = optimize(best->graph, {}, best->weights);
   if (!optimum) return optimum.error();
   graph.poses = std::move(best->graph.poses);
