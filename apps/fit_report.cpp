@@ -22,21 +22,22 @@ using fit::Verdict;
 std::string_view verdict_name(const Fitted& f) { return fit::kVerdictNames[static_cast<std::size_t>(f.verdict)]; }
 
 Table table_of_parameters(const fit::FitResult& result) {
-  Table table{"parameters",
-              "Parameters",
-              "95 % intervals by block bootstrap; identified: known within a tenth, a delay within 10 ms; otherwise back at its prior, with the "
-              "interval around where the runs alone would put it",
-              {{"name", "name"},
-               {"unit", "unit"},
-               {"verdict", "verdict"},
-               {"value", "value"},
-               {"low", "95 % from"},
-               {"high", "to"},
-               {"half_width", "half-width"},
-               {"allowed", "allowed"},
-               {"prior", "prior"},
-               {"step_disagreement", "steps apart"}},
-              {}};
+  Table table{
+      "parameters",
+      "Parameters",
+      "95 % intervals by block bootstrap; identified: known within a tenth, a delay within 10 ms; otherwise back at its prior, with the "
+      "interval around where the runs alone would put it",
+      {{"name", "name"},
+       {"unit", "unit"},
+       {"verdict", "verdict"},
+       {"value", "value"},
+       {"low", "95 % from"},
+       {"high", "to"},
+       {"half_width", "half-width"},
+       {"allowed", "allowed"},
+       {"prior", "prior"},
+       {"step_disagreement", "steps apart"}},
+      {}};
   for (const Fitted& f : result.parameters) {
     if (!f.parameter.free) continue;
     const bool bound = f.verdict == Verdict::kAtBound;
@@ -59,8 +60,8 @@ Table table_of_correlation(const fit::FitResult& result) {
     for (std::size_t j = i + 1; j < result.free.size(); ++j) {
       const double c = result.correlation.empty() ? 0.0 : result.correlation[i][j];
       if (std::abs(c) < kWorthSaying) continue;
-      table.rows.push_back({text(result.parameters[result.free[i]].parameter.name), text(result.parameters[result.free[j]].parameter.name),
-                            number(c, 2)});
+      table.rows.push_back(
+          {text(result.parameters[result.free[i]].parameter.name), text(result.parameters[result.free[j]].parameter.name), number(c, 2)});
     }
   }
   return table;
@@ -83,8 +84,8 @@ Table table_of_errors(const fit::FitResult& result) {
   for (const fit::ChannelError& e : result.errors) {
     const auto q = static_cast<std::size_t>(e.quantity);
     table.rows.push_back({text(std::string(fit::kQuantityNames[q])), text(e.source), text(std::string(fit::kQuantityUnits[q])),
-                          analysis::count(e.samples), number(e.before), number(e.after), analysis::count(e.held_samples), number(e.held_before),
-                          number(e.held_after)});
+                          analysis::count(e.samples), number(e.before), number(e.after), analysis::count(e.held_samples),
+                          number(e.held_before), number(e.held_after)});
   }
   return table;
 }
@@ -93,10 +94,16 @@ Table table_of_predictions(const fit::Prediction& a, const fit::Prediction& b) {
   Table table{"prediction",
               "One second ahead",
               "from the measured state, on what was held out; root mean square",
-              {{"quantity", "quantity"}, {"unit", "unit"}, {"before", "before"}, {"after", "after"}, {"less", "less by [%]"}, {"samples", "samples"}},
+              {{"quantity", "quantity"},
+               {"unit", "unit"},
+               {"before", "before"},
+               {"after", "after"},
+               {"less", "less by [%]"},
+               {"samples", "samples"}},
               {}};
   const auto add = [&](const char* name, const char* unit, double before, double after, std::size_t samples) {
-    table.rows.push_back({text(name), text(unit), number(before), number(after), number(100.0 * (1.0 - after / before), 1), analysis::count(samples)});
+    table.rows.push_back(
+        {text(name), text(unit), number(before), number(after), number(100.0 * (1.0 - after / before), 1), analysis::count(samples)});
   };
   add("speed", "m/s", a.speed_mps, b.speed_mps, a.speed_samples);
   add("yaw rate", "rad/s", a.yaw_rate_radps, b.yaw_rate_radps, a.yaw_rate_samples);
@@ -108,10 +115,16 @@ Table table_of_lags(const fit::FitResult& result) {
   Table table{"steering_lag",
               "Steering lag",
               "delay and time constant together, of the yaw rate behind the commanded curvature: measured, and as the two cars have it",
-              {{"run", "run"}, {"measured_s", "measured [s]"}, {"low_s", "95 % from"}, {"high_s", "to"}, {"before_s", "before"}, {"after_s", "after"}},
+              {{"run", "run"},
+               {"measured_s", "measured [s]"},
+               {"low_s", "95 % from"},
+               {"high_s", "to"},
+               {"before_s", "before"},
+               {"after_s", "after"}},
               {}};
   for (const fit::SteeringLag& lag : result.lags) {
-    table.rows.push_back({text(lag.drive), number(lag.measured_s), number(lag.low_s), number(lag.high_s), number(lag.before_s), number(lag.after_s)});
+    table.rows.push_back(
+        {text(lag.drive), number(lag.measured_s), number(lag.low_s), number(lag.high_s), number(lag.before_s), number(lag.after_s)});
   }
   return table;
 }
@@ -123,7 +136,8 @@ Table table_of_fragment(const std::vector<calibration::Entry>& fragment) {
               {{"name", "name"}, {"value", "value"}, {"unit", "unit"}, {"provenance", "provenance"}, {"source", "source"}},
               {}};
   for (const calibration::Entry& e : fragment) {
-    table.rows.push_back({text(e.name), text(e.value.scalar), text(e.unit), text(std::string(calibration::to_string(e.provenance))), text(e.source)});
+    table.rows.push_back(
+        {text(e.name), text(e.value.scalar), text(e.unit), text(std::string(calibration::to_string(e.provenance))), text(e.source)});
   }
   return table;
 }
@@ -144,9 +158,9 @@ Table table_of_laps(const std::vector<LapChange>& laps) {
               {}};
   for (const LapChange& lap : laps) {
     for (const auto& [name, o] : {std::pair{"before", &lap.before}, {"after", &lap.after}}) {
-      table.rows.push_back({text(o->scenario), text(o->track), text(name), analysis::flag(o->passed), number(o->lap_time_s.value_or(NAN), 2),
-                            number(o->max_cross_track_m), number(o->min_clearance_m), analysis::count(static_cast<std::size_t>(o->stop_steps)),
-                            number(o->grip.max_allowed_lateral_mps2, 2)});
+      table.rows.push_back({text(o->scenario), text(o->track), text(name), analysis::flag(o->passed),
+                            number(o->lap_time_s.value_or(NAN), 2), number(o->max_cross_track_m), number(o->min_clearance_m),
+                            analysis::count(static_cast<std::size_t>(o->stop_steps)), number(o->grip.max_allowed_lateral_mps2, 2)});
     }
   }
   return table;
@@ -218,7 +232,8 @@ std::string residual_plot(const fit::Problem& problem, const fit::FitResult& res
     picture.panels.push_back({std::string(fit::kQuantityNames[q]) + ", simulated less measured" + unit, {c.left_before, c.left_after}});
   }
   for (const fit::Piece& piece : problem.pieces) {
-    if (piece.stretch.drive == drive && piece.held_out) picture.bands.push_back({piece.stretch.begin_s, piece.stretch.end_s, "held out", 2});
+    if (piece.stretch.drive == drive && piece.held_out)
+      picture.bands.push_back({piece.stretch.begin_s, piece.stretch.end_s, "held out", 2});
   }
   return analysis::to_svg(picture);
 }
@@ -241,15 +256,20 @@ Document document_of(const FitReport& report) {
                  {"unidentified", "not identified, at their priors", text(names_with(result, Verdict::kUnidentified))},
                  {"at_bound", "at a bound", text(names_with(result, Verdict::kAtBound))}};
   found.tables = {table_of_parameters(result), table_of_correlation(result)};
-  Section good{"errors", "How well it predicts", {}, {}, {table_of_predictions(result.predicted_before, result.predicted_after), table_of_errors(result), table_of_lags(result)}, {}};
+  Section good{"errors",
+               "How well it predicts",
+               {},
+               {},
+               {table_of_predictions(result.predicted_before, result.predicted_after), table_of_errors(result), table_of_lags(result)},
+               {}};
   Section use{"use", "What to do with it", {}, {}, {table_of_fragment(report.fragment)}, {}};
   if (!report.laps.empty()) use.tables.push_back(table_of_laps(report.laps));
   document.sections = {std::move(data), std::move(found), std::move(good), std::move(use)};
   for (const Fitted& f : result.parameters) {
     constexpr double kRough = 0.1;
     if (f.parameter.free && f.step_disagreement > kRough) {
-      document.warnings.push_back(f.parameter.name + ": its sensitivity differs by " +
-                                  format_number(100.0 * f.step_disagreement, 3) + " % between two steps: a limit that is only just met");
+      document.warnings.push_back(f.parameter.name + ": its sensitivity differs by " + format_number(100.0 * f.step_disagreement, 3) +
+                                  " % between two steps: a limit that is only just met");
     }
   }
   return document;

@@ -75,7 +75,10 @@ Result<Named> parse_named(const std::string& flag, const std::string& text, std:
     }
   }
   if (out.numbers.size() < fewest || out.numbers.size() > most) {
-    return Error{flag + " " + text + ": takes NAME=" + (most == 1 ? "VALUE" : fewest == 0 ? "LOW,HIGH or nothing" : "VALUE or VALUE,SPREAD")};
+    return Error{flag + " " + text + ": takes NAME=" +
+                 (most == 1     ? "VALUE"
+                  : fewest == 0 ? "LOW,HIGH or nothing"
+                                : "VALUE or VALUE,SPREAD")};
   }
   return out;
 }
@@ -241,7 +244,8 @@ int run_grid(const Arguments& a, const fit::Problem& problem, const std::vector<
   return print(a, apps::document_of("fit_sim: grid", notes, *grid, a.best));
 }
 
-int run_fit(const Arguments& a, const fit::Problem& problem, const std::vector<fit::Parameter>& parameters, std::vector<std::string> notes) {
+int run_fit(const Arguments& a, const fit::Problem& problem, const std::vector<fit::Parameter>& parameters,
+            std::vector<std::string> notes) {
   const auto result = fit::fit(problem, parameters, a.fit);
   if (apps::interrupted()) return apps::kInterrupted;
   if (!result) return apps::bad_input(result.error());
@@ -323,7 +327,9 @@ int run(int argc, char** argv) {
   repeated("--free", a.free, "NAME or NAME=LOW,HIGH: fit this one too, within bounds (may be repeated)");
   repeated("--fix", a.fix, "NAME: not this one; `all`: only those of --free (may be repeated)");
   repeated("--prior", a.prior, "NAME=VALUE or VALUE,SPREAD: where it is expected (may be repeated)");
-  app.add_option("--tick", a.tick_s, "Control period that *_ticks of --grid count in, s")->check(CLI::Range(0.001, 1.0))->capture_default_str();
+  app.add_option("--tick", a.tick_s, "Control period that *_ticks of --grid count in, s")
+      ->check(CLI::Range(0.001, 1.0))
+      ->capture_default_str();
   app.add_option("--best", a.best, "How many combinations of a grid are printed")->capture_default_str();
   app.add_option("--surface", a.surface, "Name of the floor, for the profile");
   app.add_option("--out", a.out, "Folder for the report and the residual plots");
@@ -333,7 +339,9 @@ int run(int argc, char** argv) {
   app.add_flag("--force", a.force, "With --write: over values set by hand too");
   app.add_flag("--validate", a.validate, "Drive laps in the simulator with the old and the new car");
   app.add_option("--tracks", a.tracks, "Tracks of --validate")->capture_default_str();
-  app.add_option("--stretch", a.problem.stretch_s, "Length of the stretches that are seeded anew, s")->check(CLI::Range(1.0, 60.0))->capture_default_str();
+  app.add_option("--stretch", a.problem.stretch_s, "Length of the stretches that are seeded anew, s")
+      ->check(CLI::Range(1.0, 60.0))
+      ->capture_default_str();
   app.add_option("--starts", a.fit.starts, "Starting points")->check(CLI::Range(1, 100))->capture_default_str();
   app.add_option("--seed", a.fit.seed, "Of starting points and bootstrap")->capture_default_str();
   app.add_option("--jobs", a.fit.jobs, "Threads (default: one a core); changes nothing but the time")->check(CLI::Range(0, 1024));

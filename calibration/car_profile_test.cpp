@@ -161,7 +161,7 @@ TEST_CASE("an unknown car is refused with the nearest name and the list") {
   const Result<CarProfile> car = load_car("rb3", kCars);
   REQUIRE_FALSE(car);
   CHECK(has(car.error().message, "unknown car 'rb3'"));
-  CHECK(has(car.error().message, "f1tenth, rb1, rb2"));
+  CHECK(has(car.error().message, "f1tenth, f1tenth_ini, frictionmaps, rb1, rb2"));
   const Result<CarProfile> close = load_car("f1tnth", kCars);
   REQUIRE_FALSE(close);
   CHECK(has(close.error().message, "did you mean 'f1tenth'"));

@@ -186,18 +186,18 @@ Result<std::vector<Likeness>> measure_likeness(const CarParameters& car, double 
     if (v > 0.5 && std::abs(curvature[i]) > 0.5) tight.add(v, record.odometry[i]);
   }
   const std::array<Figure, 7> figures = {{{"speed lag", "s", speed.lag_s, n},
-                                         {"steering lag", "s", steering.lag_s, n},
-                                         {"curvature gain", "", steering.gain, n},
-                                         {"achieved turn up to 2.0 m/s^2", "", gentle.value(), gentle.samples},
-                                         {"achieved turn at 3 to 4.5 m/s^2", "", hard.value(), hard.samples},
-                                         {"true over odometry speed, straight", "", straight.value(), straight.samples},
-                                         {"true over odometry speed, tight turns", "", tight.value(), tight.samples}}};
+                                          {"steering lag", "s", steering.lag_s, n},
+                                          {"curvature gain", "", steering.gain, n},
+                                          {"achieved turn up to 2.0 m/s^2", "", gentle.value(), gentle.samples},
+                                          {"achieved turn at 3 to 4.5 m/s^2", "", hard.value(), hard.samples},
+                                          {"true over odometry speed, straight", "", straight.value(), straight.samples},
+                                          {"true over odometry speed, tight turns", "", tight.value(), tight.samples}}};
   std::vector<Likeness> likeness;
   for (const Reference& reference : kReferences) {
     if (reference.car != measured_car) continue;
     const auto& figure = *std::find_if(figures.begin(), figures.end(), [&](const Figure& f) { return f.name == reference.figure; });
-    likeness.push_back({std::string(reference.car), std::string(figure.name), std::string(figure.unit), figure.simulated, reference.measured,
-                        reference.spread, figure.samples});
+    likeness.push_back({std::string(reference.car), std::string(figure.name), std::string(figure.unit), figure.simulated,
+                        reference.measured, reference.spread, figure.samples});
   }
   return likeness;
 }
@@ -211,9 +211,10 @@ std::string human_line(const Likeness& likeness) {
 }
 
 std::string json_line(const Likeness& likeness) {
-  const nlohmann::json json = {{"scenario", kMeasuredCar},        {"car", likeness.car},             {"figure", likeness.name},       {"unit", likeness.unit},
-                               {"simulated", likeness.simulated}, {"measured", likeness.measured}, {"spread", likeness.spread}, {"samples", likeness.samples},
-                               {"passed", likeness.passed()}};
+  const nlohmann::json json = {
+      {"scenario", kMeasuredCar},        {"car", likeness.car},           {"figure", likeness.name},   {"unit", likeness.unit},
+      {"simulated", likeness.simulated}, {"measured", likeness.measured}, {"spread", likeness.spread}, {"samples", likeness.samples},
+      {"passed", likeness.passed()}};
   return json.dump();
 }
 

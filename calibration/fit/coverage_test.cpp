@@ -17,8 +17,8 @@ TEST_CASE("estimates of drives with other noise scatter as the intervals say") {
   truth.car.speed_loop_accel_gain_per_s = 4.0;
   truth.car.surface_friction = 0.6;
   constexpr std::uint64_t kDrives = 16;
-  const std::vector<const char*> names = {"steering_delay_s", "steering_servo_gain_per_s", "steering_gain", "speed_delay_s",
-                                          "speed_loop_accel_gain_per_s", "surface_friction"};
+  const std::vector<const char*> names = {"steering_delay_s", "steering_servo_gain_per_s",   "steering_gain",
+                                          "speed_delay_s",    "speed_loop_accel_gain_per_s", "surface_friction"};
   std::vector<double> square(names.size(), 0.0);
   std::vector<double> half_square(names.size(), 0.0);
   std::size_t inside = 0;

@@ -28,15 +28,15 @@ enum class Quantity : std::uint8_t {
   kAcross,      ///< pose increment along its y, m
   kTurn         ///< pose increment in yaw, rad
 };
-inline constexpr std::array<std::string_view, 7> kQuantityNames = {"speed", "wheel speed", "lateral speed", "yaw rate",
-                                                                   "way ahead", "way across", "turn"};
+inline constexpr std::array<std::string_view, 7> kQuantityNames = {"speed",     "wheel speed", "lateral speed", "yaw rate",
+                                                                   "way ahead", "way across",  "turn"};
 inline constexpr std::array<std::string_view, 7> kQuantityUnits = {"m/s", "m/s", "m/s", "rad/s", "m", "m", "rad"};
 
 /// One measured quantity of the motion. Not kAhead, kAcross, kTurn, which are made of a track.
 struct Series {
   Quantity quantity = Quantity::kSpeed;
-  std::string source;      ///< "scan matching", "pose", "mocap", "IMU", "odometry"
-  double sigma = 0.05;     ///< first guess of its noise, in the quantity's unit; the fit finds its own
+  std::string source;   ///< "scan matching", "pose", "mocap", "IMU", "odometry"
+  double sigma = 0.05;  ///< first guess of its noise, in the quantity's unit; the fit finds its own
   std::vector<double> t_s, value;
   double span_s = 0.0;  ///< a value is the mean over so long, its time in the middle; not for wheel speeds
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "calibration/fit/intervals.hpp"
@@ -12,13 +13,13 @@
 namespace pitwall::fit {
 namespace {
 
-constexpr int kFirstLook = 6;           // iterations from each start
-constexpr double kLeastNoise = 0.2;     // of the first guess
+constexpr int kFirstLook = 6;        // iterations from each start
+constexpr double kLeastNoise = 0.2;  // of the first guess
 constexpr double kMedianToSigma = 1.4826;
-constexpr double kAtBound = 1e-3;       // spreads
+constexpr double kAtBound = 1e-3;        // spreads
 constexpr double kInsignificant = 1.92;  // of half a sum of squares: 95 % of one degree of freedom
-constexpr double kStartSpread = 0.7;    // of the starts, in spreads of the prior
-constexpr double kStartDelay_s = 0.25;  // delays are begun with up to this
+constexpr double kStartSpread = 0.7;     // of the starts, in spreads of the prior
+constexpr double kStartDelay_s = 0.25;   // delays are begun with up to this
 
 class Fitter {
  public:
@@ -83,9 +84,11 @@ class Fitter {
     const Rng draw(options_.seed, "fit/starts");
     for (std::size_t i = 0; i < free_.size() && number > 0; ++i) {
       const Parameter& p = parameters_[free_[i]];
-      // A ceiling above all that was commanded has no slope: every other start puts it where the car was fastest.
-      if (p.name == "speed_max_mps" && number % 2 == 1) z[i] = std::clamp(p.to_unit(std::clamp(fastest_, p.low, p.high)), on.low(i), on.high(i));
-      if (number == 1 || p.name == "speed_max_mps") continue;
+      // A limit that nothing reaches has no slope: every other start puts the limits where they act.
+      if (number % 2 == 1 && is_limit(p.name)) {
+        z[i] = std::clamp(p.to_unit(std::clamp(acting_limit(p), p.low, p.high)), on.low(i), on.high(i));
+      }
+      if (number == 1 || is_limit(p.name)) continue;
       const double u = draw.uniform(number, static_cast<std::uint32_t>(i));
       if (p.unit == "s") {
         z[i] = p.to_unit(std::clamp(p.low + u * kStartDelay_s, p.low, p.high));
@@ -95,6 +98,16 @@ class Fitter {
       z[i] = std::clamp(z[i], on.low(i), on.high(i));
     }
     return z;
+  }
+
+  static bool is_limit(std::string_view name) {
+    return name == "speed_max_mps" || name == "acceleration_max_mps2" || name == "braking_max_mps2";
+  }
+
+  /// Where a limit would be felt: the fastest that the car was, and a pull that every car is capable of.
+  [[nodiscard]] double acting_limit(const Parameter& p) const {
+    constexpr double kGentle_mps2 = 2.0;
+    return p.name == "speed_max_mps" ? fastest_ : kGentle_mps2;
   }
 
   /// The speed that 99 % of the samples stay below.
@@ -213,8 +226,7 @@ class Fitter {
     const std::size_t n = free_.size();
     result_.correlation.assign(n, std::vector<double>(n, 0.0));
     std::vector<std::size_t> place;
-    for (const std::size_t i : inside)
-      place.push_back(static_cast<std::size_t>(std::find(free_.begin(), free_.end(), i) - free_.begin()));
+    for (const std::size_t i : inside) place.push_back(static_cast<std::size_t>(std::find(free_.begin(), free_.end(), i) - free_.begin()));
     for (std::size_t i = 0; i < n; ++i) result_.correlation[i][i] = 1.0;
     for (std::size_t a = 0; a < place.size(); ++a) {
       for (std::size_t b = 0; b < place.size(); ++b) result_.correlation[place[a]][place[b]] = known.correlation[a][b];

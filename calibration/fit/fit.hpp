@@ -8,7 +8,7 @@
 // sigma of each channel is found by the fit itself (median of the residuals). Ceres minimises, from several starts; its Jacobian is by
 // central differences of the playback, at one step and, where it ended, at half of it: where the two disagree, it says so.
 //
-// Intervals. Residuals of a second are one block: replicates draw blocks with replacement and the priors from their own
+// Intervals. Residuals of half a second are one block: replicates draw blocks with replacement and the priors from their own
 // distribution, and solve again, linearised at the optimum (Efron & Tibshirani, An Introduction to the Bootstrap, section 8; tested
 // against full refits). So they hold whatever the correlation within a block, and a prior that was leaned on widens them.
 //
@@ -26,7 +26,7 @@ namespace pitwall::fit {
 
 struct FitOptions {
   int starts = 4;
-  int iterations = 30;   ///< of the solver, at most
+  int iterations = 30;  ///< of the solver, at most
   int replicates = 1000;
   std::uint64_t seed = 1;
   unsigned jobs = 0;  ///< threads; the result does not depend on it
@@ -50,7 +50,7 @@ struct Fitted {
   double value = 0.0;
   double low = 0.0;  ///< 95 % interval; of one that is not identified, around where the drives would have put it
   double high = 0.0;
-  double half_width = 0.0;  ///< relative where the parameter is logarithmic
+  double half_width = 0.0;         ///< relative where the parameter is logarithmic
   double step_disagreement = 0.0;  ///< of the sensitivities at the two steps, relative
 };
 
@@ -68,8 +68,8 @@ struct Prediction {
   double speed_mps = 0.0;
   double yaw_rate_radps = 0.0;
   double position_m = 0.0;
-  std::size_t samples = 0;           ///< of position
-  std::size_t speed_samples = 0;     ///< 0 where no speed was commanded
+  std::size_t samples = 0;        ///< of position
+  std::size_t speed_samples = 0;  ///< 0 where no speed was commanded
   std::size_t yaw_rate_samples = 0;
 };
 

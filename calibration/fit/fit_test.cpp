@@ -94,7 +94,13 @@ TEST_CASE("the number of threads changes nothing") {
 TEST_CASE("a steady circle tells neither delays nor gains, and straight driving no steering; both are named") {
   RecordOptions options;
   options.seconds = 30.0;
-  const FitResult circle = fitted(record(strange_car(), [](double) { return Asked{0.12, 1.8}; }, options), quick());
+  const FitResult circle = fitted(record(
+                                      strange_car(),
+                                      [](double) {
+                                        return Asked{0.12, 1.8};
+                                      },
+                                      options),
+                                  quick());
   for (const char* name : {"steering_delay_s", "speed_delay_s", "steering_servo_gain_per_s", "steering_rate_max_radps",
                            "speed_loop_accel_gain_per_s", "speed_loop_brake_gain_per_s", "surface_friction", "understeer_gradient"}) {
     CAPTURE(name);
@@ -103,7 +109,8 @@ TEST_CASE("a steady circle tells neither delays nor gains, and straight driving 
   const Script straight = [](double t_s) { return Asked{0.0, static_cast<int>(t_s / 2.0) % 2 == 0 ? 1.5 : 2.5}; };
   const FitResult ahead = fitted(record(strange_car(), straight, options), quick());
   CHECK(verdict_of(ahead, "speed_delay_s") == Verdict::kIdentified);
-  for (const char* name : {"steering_delay_s", "steering_servo_gain_per_s", "steering_rate_max_radps", "steering_gain", "understeer_gradient"}) {
+  for (const char* name :
+       {"steering_delay_s", "steering_servo_gain_per_s", "steering_rate_max_radps", "steering_gain", "understeer_gradient"}) {
     CAPTURE(name);
     CHECK(verdict_of(ahead, name) == Verdict::kUnidentified);
     CHECK(ahead.find(name)->value == ahead.find(name)->parameter.prior);

@@ -59,10 +59,13 @@ void add_stiffness(const FitResult& result, const FragmentSource& source, std::v
   if (!level_known && !gradient_known) why = "the stiffness on this floor as it was, over the friction that was found";
   if (level_known) why += "stiffness on this floor " + format_number(level->value, 4) + " per rad, " + interval(*level);
   if (gradient_known) {
-    why += (why.empty() ? "" : "; ") + std::string("understeer gradient ") + format_number(gradient->value, 4) + " rad s^2/m, " + interval(*gradient);
+    why += (why.empty() ? "" : "; ") + std::string("understeer gradient ") + format_number(gradient->value, 4) + " rad s^2/m, " +
+           interval(*gradient);
   }
   const bool both = level_known && gradient_known;
-  const Provenance provenance = both ? Provenance::kMeasured : level_known || gradient_known ? Provenance::kDerived : Provenance::kEstimated;
+  const Provenance provenance = both                            ? Provenance::kMeasured
+                                : level_known || gradient_known ? Provenance::kDerived
+                                                                : Provenance::kEstimated;
   for (const auto& [name, value] : {std::pair{"cornering_stiffness_front", result.after.car.cornering_stiffness_front},
                                     std::pair{"cornering_stiffness_rear", result.after.car.cornering_stiffness_rear}}) {
     entries.push_back(entry(name, value, provenance, beginning(source) + format_number(value, kDigits) + ", from " + why));
@@ -106,7 +109,7 @@ std::vector<Entry> fragment_of(const FitResult& result, const FragmentSource& so
     if (p.name == "cornering_stiffness" || p.name == "understeer_gradient") continue;
     const std::string begin = beginning(source) + format_number(f.value, kDigits) + ", ";
     if (f.verdict == Verdict::kIdentified) found.push_back(entry(p.name, f.value, Provenance::kMeasured, begin + interval(f)));
-    if (f.verdict == Verdict::kUnidentified && f.value != p.prior) {
+    if (f.verdict == Verdict::kUnidentified && format_number(f.value, kDigits) != format_number(p.prior, kDigits)) {
       found.push_back(entry(p.name, f.value, Provenance::kEstimated, begin + "best fit, not identified: " + interval(f)));
     }
     if (f.verdict == Verdict::kAtBound && f.value != p.prior) {
@@ -141,8 +144,8 @@ Result<std::string> with_entries(const std::string& profile, const std::string& 
       for (std::size_t k = 0; k < entries.size(); ++k) {
         if (entries[k].name != found->name) continue;
         if (!force && set_by_hand(found->node)) {
-          return Error{file + ":" + std::to_string(number) + ": " + found->name + " was set by hand (" + scalar(found->node, "provenance") + ", \"" +
-                       scalar(found->node, "source") + "\"); --force overwrites it"};
+          return Error{file + ":" + std::to_string(number) + ": " + found->name + " was set by hand (" + scalar(found->node, "provenance") +
+                       ", \"" + scalar(found->node, "source") + "\"); --force overwrites it"};
         }
         line = to_line(entries[k]);
         used[k] = true;

@@ -95,7 +95,8 @@ Result<GridAxis> parse_axis(const std::string& text, const std::vector<Parameter
     if (!value) return Error{where + "'" + std::string(each) + "' is no number"};
     const double inside = *value * axis.unit;
     if (!(inside >= p.low && inside <= p.high)) {
-      return Error{where + format_number(*value, 5) + ": allowed: " + format_number(p.low / axis.unit, 5) + " .. " + format_number(p.high / axis.unit, 5)};
+      return Error{where + format_number(*value, 5) + ": allowed: " + format_number(p.low / axis.unit, 5) + " .. " +
+                   format_number(p.high / axis.unit, 5)};
     }
     axis.values.push_back(*value);
   }

@@ -30,8 +30,8 @@ struct GridPoint {
 
 struct Grid {
   std::vector<GridAxis> axes;
-  GridPoint baseline;  ///< the car as it is; no values
-  std::vector<GridPoint> points;  ///< best first
+  GridPoint baseline;                           ///< the car as it is; no values
+  std::vector<GridPoint> points;                ///< best first
   Prediction predicted_before, predicted_best;  ///< one second ahead, on stretches held out: the car as it is, and the best point
 };
 

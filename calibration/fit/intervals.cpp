@@ -57,26 +57,25 @@ Uncertainty bootstrap(const std::vector<double>& f, const std::vector<double>& j
     all += each.h;
     gradient += each.g;
   }
+  const Eigen::LDLT<Matrix> solved(all);
   Matrix spread = Matrix::Zero(columns, columns);
   for (int k = 0; k < replicates; ++k) {
-    Matrix h = Matrix::Identity(columns, columns);
     Vector g(columns);
     for (std::size_t i = 0; i < n; ++i) {
       g(static_cast<Eigen::Index>(i)) = z[i] - prior.normal(static_cast<std::uint64_t>(k), static_cast<std::uint32_t>(i));
     }
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       const double u = draw.uniform(static_cast<std::uint64_t>(k), static_cast<std::uint32_t>(b));
-      const Normal& chosen = blocks[std::min(blocks.size() - 1, static_cast<std::size_t>(u * static_cast<double>(blocks.size())))];
-      h += chosen.h;
-      g += chosen.g;
+      g += blocks[std::min(blocks.size() - 1, static_cast<std::size_t>(u * static_cast<double>(blocks.size())))].g;
     }
-    // The optimum's own gradient is left out: the solver stops short of 0.
-    const Vector shift = h.ldlt().solve(gradient - g);
+    // The optimum's own gradient is left out: the solver stops short of 0. The curvature is that of all blocks: with hardly more blocks
+    // than parameters, that of a draw would be singular.
+    const Vector shift = solved.solve(gradient - g);
     spread.noalias() += shift * shift.transpose();
   }
   spread /= std::max(1, replicates);
   // Parameters that the data and not the priors hold take degrees of freedom from the blocks.
-  const double held_by_prior = all.ldlt().solve(Matrix::Identity(columns, columns)).trace();
+  const double held_by_prior = solved.solve(Matrix::Identity(columns, columns)).trace();
   const double count = static_cast<double>(blocks.size());
   const double left = std::max(2.0, count - (static_cast<double>(n) - held_by_prior));
   const double factor = signals::student_t95(static_cast<std::size_t>(left)) * std::sqrt(count / left);

@@ -9,7 +9,7 @@
 namespace pitwall::fit {
 
 struct Uncertainty {
-  std::vector<double> half_width;                ///< of the 95 % intervals, in the solver's coordinates
+  std::vector<double> half_width;  ///< of the 95 % intervals, in the solver's coordinates
   std::vector<std::vector<double>> correlation;
 };
 

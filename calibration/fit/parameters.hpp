@@ -6,7 +6,8 @@
 //   understeer_gradient      K of  steering = L / R + K a_y,  (1 / (mu C_f) - 1 / (mu C_r)) / g: sets the front axle
 //   mount_yaw_rad            measured heading over the car's: a turned mount and a constant slip angle look alike and are one number
 //   pose_ahead_m             the measured point ahead of base_link
-//   speed_gain               true speed that a commanded one asks for: the gain from speed to the motor's turns that the car was set up with,
+//   speed_gain               true speed that a commanded one asks for: the gain from speed to the motor's turns that the car was set up
+//   with,
 //                            against the right one (hardware: speed_to_erpm_gain)
 //   acceleration_gain        acceleration over commanded one, where a log has accelerations for speeds
 // Wheelbase and mass are not here: with a wrong one the others take their part (steering_gain, yaw_inertia_kgm2).
@@ -37,11 +38,11 @@ struct Parameter {
   std::string unit;
   double low = 0.0;  ///< bounds
   double high = 1.0;
-  double prior = 0.0;    ///< value before the fit, and after it where the data do not tell
-  double spread = 1.0;   ///< standard deviation of the prior: of its logarithm where `logarithmic`, else in its unit
+  double prior = 0.0;        ///< value before the fit, and after it where the data do not tell
+  double spread = 1.0;       ///< standard deviation of the prior: of its logarithm where `logarithmic`, else in its unit
   bool logarithmic = false;  ///< positive, and steps and errors are relative
-  double allowed = 0.1;  ///< half-width of the 95 % interval below which it is identified: relative where logarithmic, else in its unit
-  bool of_car = true;    ///< a field of the profile; otherwise it says how the measurements sit on the car
+  double allowed = 0.1;      ///< half-width of the 95 % interval below which it is identified: relative where logarithmic, else in its unit
+  bool of_car = true;        ///< a field of the profile; otherwise it says how the measurements sit on the car
   bool free = false;
   std::string doc;
 

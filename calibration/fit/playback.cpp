@@ -29,7 +29,8 @@ double mean_acceleration(const Commands& commands, double from_s, double to_s) {
 
 class Player {
  public:
-  Player(const Drive& drive, const Stretch& stretch, const Subject& subject, const PlaybackOptions& options, plant::Plant plant, Played& into)
+  Player(const Drive& drive, const Stretch& stretch, const Subject& subject, const PlaybackOptions& options, plant::Plant plant,
+         Played& into)
       : commands_(drive.commands), stretch_(stretch), subject_(subject), options_(options), plant_(plant), into_(into) {}
 
   Status run() {
@@ -39,8 +40,8 @@ class Player {
     const auto begin = static_cast<std::size_t>(std::floor((stretch_.begin_s - stretch_.warm_s) / options_.step_s));
     into_.moved.resize(steps + 1);
     plant_.reset({}, stretch_.warm_speed_mps);
-    next_ = static_cast<std::size_t>(
-        std::lower_bound(commands_.t_s.begin(), commands_.t_s.end(), stretch_.warm_s - kLongestDelay_s) - commands_.t_s.begin());
+    next_ = static_cast<std::size_t>(std::lower_bound(commands_.t_s.begin(), commands_.t_s.end(), stretch_.warm_s - kLongestDelay_s) -
+                                     commands_.t_s.begin());
     if (next_ > 0) --next_;
     for (std::size_t k = 0; k <= steps; ++k) {
       if (stretch_.reseed && k == begin) reseed();

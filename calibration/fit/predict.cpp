@@ -102,7 +102,8 @@ std::vector<ChannelError> channel_errors(const Problem& problem, const Subject& 
   for (const Piece& piece : problem.pieces) {
     first.resize(piece.rows.size());
     second.resize(piece.rows.size());
-    if (!residuals_of(problem, piece, before, scratch, first.data()) || !residuals_of(problem, piece, after, scratch, second.data())) continue;
+    if (!residuals_of(problem, piece, before, scratch, first.data()) || !residuals_of(problem, piece, after, scratch, second.data()))
+      continue;
     for (std::size_t i = 0; i < piece.rows.size(); ++i) {
       const Channel& channel = problem.channels[piece.rows[i].channel];
       auto at = std::find_if(errors.begin(), errors.end(),
@@ -142,7 +143,8 @@ std::vector<SteeringLag> steering_lags(const Problem& problem, const Subject& be
       if (piece.stretch.drive != d) continue;
       first.resize(piece.rows.size());
       second.resize(piece.rows.size());
-      if (!residuals_of(problem, piece, before, scratch, first.data()) || !residuals_of(problem, piece, after, scratch, second.data())) continue;
+      if (!residuals_of(problem, piece, before, scratch, first.data()) || !residuals_of(problem, piece, after, scratch, second.data()))
+        continue;
       for (std::size_t i = 0; i < piece.rows.size(); ++i) {
         const Row& row = piece.rows[i];
         if (problem.channels[row.channel].quantity != Quantity::kYawRate || (!at.empty() && row.at_s <= at.back())) continue;

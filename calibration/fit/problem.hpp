@@ -20,7 +20,7 @@ struct ProblemOptions {
   double stretch_s = 3.0;
   double warm_s = 1.0;         ///< simulated before each stretch
   double increment_s = 0.5;    ///< of pose increments
-  double block_s = 1.0;        ///< residuals this far apart count as independent
+  double block_s = 0.5;        ///< residuals this far apart count as independent
   double longest_gap_s = 0.5;  ///< of commands and measurements
   double least_speed_mps = 0.3;
   double least_motion_s = 10.0;

@@ -127,7 +127,13 @@ TEST_CASE("a run without commands, without motion, or with too little of it is r
   Drive blind = drive;
   blind.series.clear();
   CHECK(refused(blind).find("nothing measured") != std::string::npos);
-  CHECK(refused(record(truth, [](double) { return Asked{0.1, 0.0}; }, quiet(30.0))).find("0 s of motion") != std::string::npos);
+  CHECK(refused(record(
+                    truth,
+                    [](double) {
+                      return Asked{0.1, 0.0};
+                    },
+                    quiet(30.0)))
+            .find("0 s of motion") != std::string::npos);
   CHECK(refused(record(truth, lively, quiet(8.0))).find("needed: 10 s") != std::string::npos);
 }
 
@@ -193,15 +199,17 @@ TEST_CASE("a profile takes the values of a fit, but not over what somebody set b
   const auto entries = fragment_of(result, {"run7", "2026-10-19", "lab"});
   REQUIRE(entries.size() == 2);
   CHECK(to_line(entries[0]).starts_with("steering_servo_gain_per_s: {value: 100, unit: 1/s, provenance: ESTIMATED"));
-  CHECK(to_line(entries[1]).starts_with(
-      "steering_delay_s: {value: 0.071235, unit: s, provenance: MEASURED, source: \"fit_sim run7, 2026-10-19, lab: 0.071235, 95 %"));
+  CHECK(to_line(entries[1])
+            .starts_with("steering_delay_s: {value: 0.071235, unit: s, provenance: MEASURED, source: \"fit_sim run7, 2026-10-19, lab: "
+                         "0.071235, 95 %"));
   const std::string estimated = "steering_delay_s: {value: 0.1, unit: s, provenance: ESTIMATED, source: \"a guess\"}\n# end\n";
   const std::string once = with_entries(estimated, "c.yaml", entries, false).value();
   CHECK(once.find("0.071235") < once.find("# end"));
   CHECK(with_entries(once, "c.yaml", entries, false).ok());
   std::string edited = once;
   edited.replace(edited.find("value: 0.071235"), 15, "value: 0.08    ");
-  CHECK(with_entries(edited, "c.yaml", entries, false).error().message.find("c.yaml:1: steering_delay_s was set by hand") != std::string::npos);
+  CHECK(with_entries(edited, "c.yaml", entries, false).error().message.find("c.yaml:1: steering_delay_s was set by hand") !=
+        std::string::npos);
   CHECK(with_entries(edited, "c.yaml", entries, true).ok());
   const std::string taped = "steering_delay_s: {value: 0.1, unit: s, provenance: MEASURED, source: \"oscilloscope\"}\n";
   CHECK_FALSE(with_entries(taped, "c.yaml", entries, false).ok());

@@ -101,8 +101,9 @@ class Reader {
     double seen = 0.0;
     for (std::size_t i = 0; i < m.size(); ++i) seen += m.speed_seen[i] > 0.0 && m.yaw_seen[i] > 0.0 ? 1.0 : 0.0;
     if (m.size() < kFewest || seen < kSeenShare * static_cast<double>(m.size())) {
-      if (m.size() > 0) note("scan matching: the scans tell the motion in " + format_number(seen, 6) + " of " + std::to_string(m.size()) +
-                             " pairs; not used");
+      if (m.size() > 0)
+        note("scan matching: the scans tell the motion in " + format_number(seen, 6) + " of " + std::to_string(m.size()) +
+             " pairs; not used");
       return false;
     }
     Series speed{Quantity::kSpeed, "scan matching", 0.03, {}, {}, 0.0};
@@ -140,7 +141,8 @@ class Reader {
   /// On from the sample before by the mean of both velocities.
   [[nodiscard]] Pose2 step(const Pose2& from, std::size_t i, double dt_s) const {
     const double turn = 0.5 * dt_s * (motion_.yaw_rate_radps[i] + motion_.yaw_rate_radps[i - 1]);
-    const Vec2 way = 0.5 * dt_s * Vec2{motion_.speed_mps[i] + motion_.speed_mps[i - 1], motion_.lateral_mps[i] + motion_.lateral_mps[i - 1]};
+    const Vec2 way =
+        0.5 * dt_s * Vec2{motion_.speed_mps[i] + motion_.speed_mps[i - 1], motion_.lateral_mps[i] + motion_.lateral_mps[i - 1]};
     const Vec2 moved = rotate(from.yaw + 0.5 * turn, way);
     return {from.x + moved.x, from.y + moved.y, from.yaw + turn};
   }
@@ -152,7 +154,8 @@ class Reader {
     std::size_t jumps = 0;
     for (const std::size_t i : order) {
       const Vec2 p{run_.pose.x_m[i], run_.pose.y_m[i]};
-      const bool lost = !track.t_s.empty() && distance(p, {track.x_m.back(), track.y_m.back()}) > kJump_m + wheel_way(track.t_s.back(), run_.pose.t_s[i]);
+      const bool lost =
+          !track.t_s.empty() && distance(p, {track.x_m.back(), track.y_m.back()}) > kJump_m + wheel_way(track.t_s.back(), run_.pose.t_s[i]);
       if (lost) {
         ++jumps;
         track.t_s.push_back(0.5 * (track.t_s.back() + run_.pose.t_s[i]));
@@ -188,7 +191,8 @@ class Reader {
   void add_odometry() {
     const std::vector<std::size_t> order = recording::sorted_by_stamp(run_.odometry.t_s);
     if (order.size() < kFewest) return;
-    input_.drive.series.push_back({Quantity::kWheelSpeed, "odometry", 0.05, picked(run_.odometry.t_s, order), picked(run_.odometry.speed_mps, order), 0.0});
+    input_.drive.series.push_back(
+        {Quantity::kWheelSpeed, "odometry", 0.05, picked(run_.odometry.t_s, order), picked(run_.odometry.speed_mps, order), 0.0});
     if (input_.drive.find(Quantity::kSpeed) != nullptr || !input_.drive.track) return;
     input_.drive.odometry_scale = scale_by_track(input_.drive.series.back());
     if (std::isfinite(input_.drive.odometry_scale)) {
@@ -236,7 +240,8 @@ class Reader {
     const std::vector<std::size_t> order = recording::sorted_by_stamp(run_.odometry.t_s);
     if (order.size() < kFewest) return;
     note("yaw rate: the odometry's; on many cars it is made from the steering command, and then says nothing of the steering");
-    input_.drive.series.push_back({Quantity::kYawRate, "odometry", 0.05, picked(run_.odometry.t_s, order), picked(run_.odometry.yaw_rate_radps, order), 0.0});
+    input_.drive.series.push_back(
+        {Quantity::kYawRate, "odometry", 0.05, picked(run_.odometry.t_s, order), picked(run_.odometry.yaw_rate_radps, order), 0.0});
   }
 
   [[nodiscard]] Series yaw_rate_of_poses() const {
@@ -275,8 +280,8 @@ class Reader {
     }
     const double bias = off.size() > kFewest ? median(off) : 0.0;
     for (double& each : gyro.value) each -= bias;
-    note("yaw rate: IMU, " + units.reason + (units.opposite_turn ? "; turned about, against the poses" : "") + "; bias " + format_number(bias, 3) +
-         " rad/s taken off");
+    note("yaw rate: IMU, " + units.reason + (units.opposite_turn ? "; turned about, against the poses" : "") + "; bias " +
+         format_number(bias, 3) + " rad/s taken off");
     input_.drive.series.push_back(std::move(gyro));
     return true;
   }
