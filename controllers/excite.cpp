@@ -22,6 +22,9 @@ constexpr double kLook_m = 8.0;
 constexpr double kLookStep_m = 0.1;
 /// Above the speed that the area leaves by this: stop, rather than slow down.
 constexpr double kOverspeed_mps = 0.5;
+/// What is left of a steering wave in a bend, and this far before it: there the lock is needed for the bend.
+constexpr double kWaveInBend = 0.35;
+constexpr double kBeforeBend_m = 0.6;
 /// Towards the limit: how fast the speed rises, and where "wide" begins.
 constexpr double kRamp_mps2 = 0.4;
 constexpr double kWide_m = 0.25;
@@ -242,6 +245,12 @@ double Excite::trim(double lateral_m) {
   return trim_per_m_;
 }
 
+double Excite::wave_share(double s_m) const {
+  const tracks::Path& path = plan_.path;
+  const double bend = std::max(std::abs(path.curvature_at(s_m)), std::abs(path.curvature_at(path.wrap_s(s_m + kBeforeBend_m))));
+  return bend * plan_.radius_m > 0.1 ? kWaveInBend : 1.0;
+}
+
 Excite::Wish Excite::speed_steps(double t_s, double s_m) const {
   const ExciteStage& stage = plan_.stages[stage_];
   const double steady = stage.speed_mps - kSmallStep_mps;
@@ -263,9 +272,9 @@ Excite::Wish Excite::wish(Time now, double s_m, double lateral_m) {
     case Excitation::kNone:
       break;
     case Excitation::kSteeringSteps:
-      return {0.9 * lock_rad_ * level_at(kSteeringLevels, t), stage.speed_mps};
+      return {0.9 * lock_rad_ * wave_share(s_m) * level_at(kSteeringLevels, t), stage.speed_mps};
     case Excitation::kSteeringSweep:
-      return {0.5 * lock_rad_ * sweep_at(t, stage.expected_s, 0.4, 3.0), stage.speed_mps};
+      return {0.5 * lock_rad_ * wave_share(s_m) * sweep_at(t, stage.expected_s, 0.4, 3.0), stage.speed_mps};
     case Excitation::kSpeedSteps:
       return speed_steps(t, s_m);
     case Excitation::kSpeedSweep:

@@ -74,6 +74,8 @@ class Excite final : public Controller {
   Command decide(const Observation& obs);
   void enter_stage(Time now, double s_m);
   [[nodiscard]] Wish wish(Time now, double s_m, double lateral_m);
+  /// Of a steering wave, at that place of the path.
+  [[nodiscard]] double wave_share(double s_m) const;
   [[nodiscard]] Wish speed_steps(double t_s, double s_m) const;
   double limit_speed(Time now, double outside_m);
   bool runs_wide(double outside_m);

@@ -128,9 +128,11 @@ class Judge {
       }
     }
     if (const auto wrong = faults_.after_step(world, metrics_.cross_track_m())) fail(world, *wrong);
+    // A bound of 0 is none: a car that ends a little behind where it began has a progress below 0.
+    const auto reaches = [&](double way_m, double laps) { return laps <= 0.0 || way_m >= laps * length_m_; };
     goals_met_ = faults_.done() && car.lap.laps >= criteria_.laps_at_least && metrics_.completed_passes() >= criteria_.passes_at_least &&
-                 car.lap.progress_m >= criteria_.progress_laps_at_least * length_m_ &&
-                 watch_.least_progress_m(world) >= criteria_.every_car_laps_at_least * length_m_ &&
+                 reaches(car.lap.progress_m, criteria_.progress_laps_at_least) &&
+                 reaches(watch_.least_progress_m(world), criteria_.every_car_laps_at_least) &&
                  (!criteria_.end_of_path || (car.command.reason == Reason::kEndOfPath && std::fabs(car.velocity_mps.x) < kStanding_mps));
   }
 

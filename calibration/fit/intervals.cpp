@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "calibration/fit/objective.hpp"
 #include "core/rng.hpp"
 #include "core/signal.hpp"
 
@@ -22,6 +23,13 @@ struct Normal {
   Vector g;
 };
 
+/// Second derivative of the loss over the square of the slope that a row of the Jacobian carries: what Gauss and Newton leave out. For
+/// normal noise it is 0.9, and intervals would be that much too narrow.
+double curvature_left(double row) {
+  const double w = 1.0 + 0.5 * row * row / (kLoss * kLoss);
+  return 2.0 / (w * (w + 1.0));
+}
+
 /// The normal equations of each block that has rows.
 std::vector<Normal> normals_of(const std::vector<double>& f, const std::vector<double>& jacobian, const std::vector<std::size_t>& block,
                                std::size_t n) {
@@ -36,7 +44,7 @@ std::vector<Normal> normals_of(const std::vector<double>& f, const std::vector<d
       normals.push_back({Matrix::Zero(columns, columns), Vector::Zero(columns)});
     }
     const Eigen::Map<const Vector> row(jacobian.data() + i * n, columns);
-    normals[at].h.noalias() += row * row.transpose();
+    normals[at].h.noalias() += curvature_left(f[i]) * row * row.transpose();
     normals[at].g.noalias() += f[i] * row;
   }
   return normals;
@@ -48,16 +56,19 @@ Uncertainty bootstrap(const std::vector<double>& f, const std::vector<double>& j
                       const std::vector<double>& z, int replicates, std::uint64_t seed) {
   const std::size_t n = z.size();
   const auto columns = static_cast<Eigen::Index>(n);
-  const std::vector<Normal> blocks = normals_of(f, jacobian, block, n);
+  std::vector<Normal> blocks = normals_of(f, jacobian, block, n);
   const Rng draw(seed, "fit/blocks");
   const Rng prior(seed, "fit/priors");
   Matrix all = Matrix::Identity(columns, columns);
   Vector gradient = Eigen::Map<const Vector>(z.data(), columns);
-  for (const Normal& each : blocks) {
-    all += each.h;
+  for (const Normal& each : blocks) all += each.h;
+  const Eigen::LDLT<Matrix> solved(all);
+  // A block that says much about a parameter pulls the fit towards itself and leaves too little: as if it had been left out of the fit
+  // (the jackknife form of cluster-robust errors, CR3: Bell and McCaffrey, Survey Methodology 28, 2002).
+  for (Normal& each : blocks) {
+    each.g = all * Matrix(all - each.h).ldlt().solve(each.g);
     gradient += each.g;
   }
-  const Eigen::LDLT<Matrix> solved(all);
   Matrix spread = Matrix::Zero(columns, columns);
   for (int k = 0; k < replicates; ++k) {
     Vector g(columns);
@@ -76,9 +87,8 @@ Uncertainty bootstrap(const std::vector<double>& f, const std::vector<double>& j
   spread /= std::max(1, replicates);
   // Parameters that the data and not the priors hold take degrees of freedom from the blocks.
   const double held_by_prior = solved.solve(Matrix::Identity(columns, columns)).trace();
-  const double count = static_cast<double>(blocks.size());
-  const double left = std::max(2.0, count - (static_cast<double>(n) - held_by_prior));
-  const double factor = signals::student_t95(static_cast<std::size_t>(left)) * std::sqrt(count / left);
+  const double left = std::max(2.0, static_cast<double>(blocks.size()) - (static_cast<double>(n) - held_by_prior));
+  const double factor = signals::student_t95(static_cast<std::size_t>(left));
   Uncertainty out;
   for (Eigen::Index i = 0; i < columns; ++i) {
     out.half_width.push_back(factor * std::sqrt(spread(i, i)));

@@ -48,9 +48,11 @@ Minimised minimise(Objective& objective, std::vector<double> z, int iterations, 
   options.linear_solver_type = ceres::DENSE_QR;
   options.num_threads = 1;
   options.logging_type = ceres::SILENT;
-  options.function_tolerance = 1e-5;
+  options.function_tolerance = 1e-6;
   options.parameter_tolerance = 1e-4;
   options.initial_trust_region_radius = 1e2;
+  // With bounds each step is searched along its line; the default interpolation would ask for a whole Jacobian at every trial.
+  options.line_search_interpolation_type = ceres::QUADRATIC;
   options.callbacks.push_back(&ask);
   ceres::Solver::Summary summary;
   ceres::Solve(options, &problem, &summary);

@@ -11,8 +11,6 @@
 namespace pitwall::fit {
 namespace {
 
-constexpr double kLoss = 2.0;  // where the loss turns from quadratic to linear, in noise sigmas
-
 /// sqrt(rho) with the sign of r, and its derivative.
 struct Robust {
   double value;

@@ -11,6 +11,9 @@
 
 namespace pitwall::fit {
 
+/// Where the loss turns from quadratic to linear, in noise sigmas.
+inline constexpr double kLoss = 2.0;
+
 /// Rows (robust, in noise sigmas) of the pieces that take part, then one for the prior of each free parameter.
 class Objective {
  public:

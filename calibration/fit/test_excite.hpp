@@ -40,8 +40,9 @@ inline CarParameters unknown_car(const CarParameters& profile, std::uint64_t see
   car.speed_loop_accel_gain_per_s = between(2.5, 8.0);
   car.speed_loop_brake_gain_per_s = between(2.5, 10.0);
   car.surface_friction = between(0.35, 0.9);
-  car.cornering_stiffness_rear = between(6.0, 14.0);
-  car.cornering_stiffness_front = car.cornering_stiffness_rear * between(0.7, 0.95);
+  // Softer ones do not slide within the steering's locks.
+  car.cornering_stiffness_rear = between(8.0, 16.0);
+  car.cornering_stiffness_front = car.cornering_stiffness_rear * between(0.75, 0.95);
   car.odometry_scale *= between(0.92, 1.05);
   car.yaw_inertia_kgm2 *= between(0.8, 1.5);
   return car;
