@@ -54,9 +54,7 @@ TEST_CASE("scan matching of simulated scans in the hall has no more noise than w
   CHECK(noise_of(whole, Quantity::kYawRate) > 0.3 * noise_of(quick, Quantity::kYawRate));
 }
 
-// Issue 8 asks for it; not every run of excite passes yet, nor is friction on a straight drive always named as unknown.
-TEST_CASE("runs of unknown cars: every excited parameter is identified and right, friction by the plateau of lateral acceleration" *
-          doctest::should_fail()) {
+TEST_CASE("runs of unknown cars: every excited parameter is identified and right, friction by the plateau of lateral acceleration") {
   const CarParameters profile = profile_car();
   for (const std::uint64_t seed : {3, 4}) {
     const ExciteFit done = drive_and_fit(profile, seed, false);
@@ -115,8 +113,7 @@ TEST_CASE("excite says beforehand what it will identify: all that it is for, not
   CHECK_FALSE(identifiable("drag_area_m2"));
 }
 
-TEST_CASE("a straight drive cannot tell the steering, a steady circle cannot tell what answers steps: both are named" *
-          doctest::should_fail()) {
+TEST_CASE("a straight drive cannot tell the steering, a steady circle cannot tell what answers steps: both are named") {
   const CarParameters profile = profile_car();
   RecordOptions record_options;
   record_options.seconds = 30.0;

@@ -18,8 +18,9 @@ constexpr double kLeastNoise = 0.2;  // of the first guess
 constexpr double kMedianToSigma = 1.4826;
 constexpr double kAtBound = 1e-3;        // spreads
 constexpr double kInsignificant = 1.92;  // of half a sum of squares: 95 % of one degree of freedom
-constexpr double kStartSpread = 0.7;     // of the starts, in spreads of the prior
-constexpr double kStartDelay_s = 0.25;   // delays are begun with up to this
+constexpr double kShareOfCurvature = 0.1;
+constexpr double kStartSpread = 0.7;    // of the starts, in spreads of the prior
+constexpr double kStartDelay_s = 0.25;  // delays are begun with up to this
 
 class Fitter {
  public:
@@ -233,16 +234,24 @@ class Fitter {
     }
   }
 
-  /// Whether the drives are as content with the parameter at its prior. A limit that nothing reaches is found where it begins to act,
-  /// with a slope on one side: the curvature there says nothing.
-  [[nodiscard]] bool prior_does_as_well(std::size_t i, double cost) {
+  /// What it costs to put the parameter at its prior, the others where they are.
+  [[nodiscard]] double cost_at_prior(std::size_t i) {
     std::vector<double> values = values_;
     values[i] = parameters_[i].prior;
     Objective on(problem_, parameters_, values, {}, sigma_, 1, options_.jobs);
     std::vector<double> f(on.rows());
-    if (!on.evaluate(nullptr, f.data(), nullptr)) return false;
+    if (!on.evaluate(nullptr, f.data(), nullptr)) return INFINITY;
     result_.simulations += on.simulations();
-    return half_square(f) - cost < kInsignificant;
+    return half_square(f);
+  }
+
+  /// Whether the drives are as content with the parameter at its prior, far outside the interval. A limit that nothing reaches is found
+  /// where it begins to act, with a slope on one side: the curvature there says nothing.
+  [[nodiscard]] bool prior_does_as_well(std::size_t i, double cost) {
+    const double half_widths = std::abs(parameters_[i].to_unit(values_[i])) * parameters_[i].spread / half_width_[i];
+    if (!(half_widths > 1.0)) return false;
+    const double by_curvature = 0.5 * 1.96 * 1.96 * half_widths * half_widths;
+    return cost_at_prior(i) - cost < std::min(kInsignificant, kShareOfCurvature * by_curvature);
   }
 
   static double half_square(const std::vector<double>& f) {
@@ -266,9 +275,8 @@ class Fitter {
     for (const std::size_t i : free_) {
       const bool bound = std::find(at_bound_.begin(), at_bound_.end(), i) != at_bound_.end();
       const bool known = half_width_[i] <= parameters_[i].allowed;
-      const bool outside = known && std::abs(parameters_[i].to_unit(values_[i])) * parameters_[i].spread > half_width_[i];
       verdict_[i] = bound ? Verdict::kAtBound : known ? Verdict::kIdentified : Verdict::kUnidentified;
-      if (!bound && outside && prior_does_as_well(i, cost)) verdict_[i] = Verdict::kUnidentified;
+      if (verdict_[i] == Verdict::kIdentified && prior_does_as_well(i, cost)) verdict_[i] = Verdict::kUnidentified;
       if (verdict_[i] == Verdict::kUnidentified) {
         if (!options_.keep_unidentified) values_[i] = parameters_[i].prior;
       } else if (!bound) {
