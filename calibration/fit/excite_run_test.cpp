@@ -117,8 +117,8 @@ TEST_CASE("a straight drive cannot tell the steering, a steady circle cannot tel
   const CarParameters profile = profile_car();
   RecordOptions record_options;
   record_options.seconds = 30.0;
+  Subject truth;
   const auto fitted = [&](std::uint64_t seed, const Script& script) {
-    Subject truth;
     truth.car = unknown_car(profile, seed);
     const Problem problem = make_problem(profile, {record(truth, script, record_options)}, {}).value();
     std::vector<Parameter> parameters = parameters_of(profile);
@@ -127,16 +127,23 @@ TEST_CASE("a straight drive cannot tell the steering, a steady circle cannot tel
     quick.starts = 1;
     return fit(problem, parameters, quick).value();
   };
-  const FitResult straight = fitted(7, [](double t_s) { return Asked{0.0, static_cast<int>(t_s / 2.0) % 2 == 0 ? 1.5 : 2.5}; });
-  for (const char* name :
-       {"steering_delay_s", "steering_servo_gain_per_s", "steering_rate_max_radps", "steering_gain", "surface_friction"}) {
-    CAPTURE(name);
-    CHECK(straight.find(name)->verdict != Verdict::kIdentified);
+  for (const double step_mps : {0.4, 1.0}) {
+    CAPTURE(step_mps);
+    const FitResult straight = fitted(7, [=](double t_s) {
+      return Asked{0.0, static_cast<int>(t_s / 2.0) % 2 == 0 ? 1.5 : 1.5 + step_mps};
+    });
+    for (const std::string_view name : {"steering_delay_s", "steering_servo_gain_per_s", "steering_rate_max_radps", "steering_gain"}) {
+      CAPTURE(name);
+      CHECK(straight.find(name)->verdict != Verdict::kIdentified);
+    }
+    CHECK(straight.find("speed_delay_s")->verdict == Verdict::kIdentified);
+    // Launches of 1 m/s reach the friction of this floor, and tell it.
+    const Fitted& friction = *straight.find("surface_friction");
+    CHECK((friction.verdict != Verdict::kIdentified || (step_mps == 1.0 && is_right(friction, truth))));
   }
-  CHECK(straight.find("speed_delay_s")->verdict == Verdict::kIdentified);
   const FitResult circle = fitted(8, [](double) { return Asked{0.2, 1.8}; });
-  for (const char* name : {"steering_delay_s", "speed_delay_s", "steering_servo_gain_per_s", "steering_rate_max_radps",
-                           "speed_loop_accel_gain_per_s", "speed_loop_brake_gain_per_s", "surface_friction"}) {
+  for (const std::string_view name : {"steering_delay_s", "speed_delay_s", "steering_servo_gain_per_s", "steering_rate_max_radps",
+                                      "speed_loop_accel_gain_per_s", "speed_loop_brake_gain_per_s", "surface_friction"}) {
     CAPTURE(name);
     CHECK(circle.find(name)->verdict != Verdict::kIdentified);
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -19,6 +20,8 @@ constexpr double kMedianToSigma = 1.4826;
 constexpr double kAtBound = 1e-3;        // spreads
 constexpr double kInsignificant = 1.92;  // of half a sum of squares: 95 % of one degree of freedom
 constexpr double kShareOfCurvature = 0.1;
+constexpr int kOthersFollow = 4;        // iterations
+constexpr double kShareOfRise = 0.25;   // of what the curvature foretells
 constexpr double kStartSpread = 0.7;    // of the starts, in spreads of the prior
 constexpr double kStartDelay_s = 0.25;  // delays are begun with up to this
 
@@ -45,6 +48,12 @@ class Fitter {
     }
     find_noise(free_);
     measure_uncertainty();
+    if (look_beyond()) {
+      if (!solve(free_, options_.iterations)) return stopped();
+      find_noise(free_);
+      measure_uncertainty();
+      look_beyond();
+    }
     if (!settle()) return stopped();
     conclude();
     told(1.0);
@@ -186,6 +195,8 @@ class Fitter {
   /// Intervals of all free parameters together, and whether the sensitivities can be believed.
   void measure_uncertainty() {
     half_width_.assign(parameters_.size(), 0.0);
+    by_curvature_.assign(parameters_.size(), 0.0);
+    at_bound_.clear();
     disagreement_.assign(parameters_.size(), 0.0);
     Objective whole = objective(free_, 1);
     const std::vector<double> at = whole.start();
@@ -219,7 +230,11 @@ class Fitter {
       disagreement_[inside[j]] = size > 0.0 ? std::sqrt(apart / size) : 0.0;
     }
     const Uncertainty known = bootstrap(f, jacobian, on.blocks(), z, options_.replicates, options_.seed);
-    for (std::size_t j = 0; j < inside.size(); ++j) half_width_[inside[j]] = parameters_[inside[j]].half_width(known.half_width[j]);
+    const std::vector<double> by_curvature = expected_half_widths(jacobian, inside.size());
+    for (std::size_t j = 0; j < inside.size(); ++j) {
+      half_width_[inside[j]] = parameters_[inside[j]].half_width(known.half_width[j]);
+      by_curvature_[inside[j]] = parameters_[inside[j]].half_width(by_curvature[j]);
+    }
     correlate(inside, known);
   }
 
@@ -232,6 +247,56 @@ class Fitter {
     for (std::size_t a = 0; a < place.size(); ++a) {
       for (std::size_t b = 0; b < place.size(); ++b) result_.correlation[place[a]][place[b]] = known.correlation[a][b];
     }
+  }
+
+  /// Whether the curvature at the optimum may end within the interval: what only acts where the car reaches it.
+  static bool is_felt_when_reached(std::string_view name) { return is_limit(name) || name == "surface_friction"; }
+
+  /// Follows what is felt only where it is reached to the ends of its interval, the others fitted beside it: an interval that costs less
+  /// than its curvature says grows until it costs that, or until the parameter is not known. True where lower ground came up on the way;
+  /// the values are there then.
+  bool look_beyond() {
+    for (const std::size_t i : free_) {
+      const Parameter& p = parameters_[i];
+      if (!is_felt_when_reached(p.name) || !(half_width_[i] > 0.0)) continue;
+      const double curvature = by_curvature_[i];
+      const double here = profile(i, values_[i], 0).cost;
+      for (const double side : {-1.0, 1.0}) {
+        while (half_width_[i] <= p.allowed) {
+          const double moved = p.from_unit(p.to_unit(values_[i]) + side * half_width_[i] / p.spread);
+          if (moved <= p.low || moved >= p.high) break;
+          const Profiled there = profile(i, moved, kOthersFollow);
+          if (there.cost < here - kInsignificant) {
+            values_ = there.values;
+            return true;
+          }
+          const double foretold = 0.5 * std::pow(1.96 * half_width_[i] / curvature, 2);
+          if (there.cost - here >= kShareOfRise * foretold) break;
+          half_width_[i] *= 2.0;
+        }
+      }
+    }
+    return false;
+  }
+
+  struct Profiled {
+    double cost = INFINITY;
+    std::vector<double> values;
+  };
+
+  /// The least cost with the parameter at that value, and where.
+  Profiled profile(std::size_t i, double value, int iterations) {
+    Profiled out{INFINITY, values_};
+    out.values[i] = value;
+    std::vector<std::size_t> others;
+    std::copy_if(free_.begin(), free_.end(), std::back_inserter(others), [i](std::size_t k) { return k != i; });
+    Objective on(problem_, parameters_, out.values, others, sigma_, 1, options_.jobs);
+    const Minimised found = minimise(on, on.start(), iterations, [this] { return go_on(); });
+    note(on, found);
+    if (!found.usable) return out;
+    out.cost = found.cost;
+    out.values = on.values_at(found.z.data());
+    return out;
   }
 
   /// What it costs to put the parameter at its prior, the others where they are.
@@ -317,6 +382,7 @@ class Fitter {
   std::vector<std::size_t> free_;
   std::vector<double> sigma_;
   std::vector<double> half_width_;
+  std::vector<double> by_curvature_;  ///< half-widths that the curvature alone gives
   std::vector<double> disagreement_;
   std::vector<std::size_t> at_bound_;
   std::vector<double> joint_;
