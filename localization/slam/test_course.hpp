@@ -79,18 +79,23 @@ inline std::vector<Pose2> poses_of(const std::vector<Placed>& trajectory) {
   return poses;
 }
 
-/// How far accepted closures are from the truth, m, the worst of them.
-inline double worst_closure_m(const Slam& slam, const Drive& drive) {
+struct ClosureErrors {
+  double worst_m = 0.0;     ///< distance of an accepted closure from the truth
+  double worst_chi2 = 0.0;  ///< what the truth is worth by the closure's own information
+};
+
+inline ClosureErrors closure_errors(const Slam& slam, const Drive& drive) {
   std::vector<Pose2> truth;
   const std::vector<Placed>& placed = slam.live_trajectory();
   for (std::size_t k = 0; k < placed.size(); ++k) {
     if (placed[k].node == truth.size()) truth.push_back(drive.truth[k]);
   }
-  double worst = 0.0;
+  ClosureErrors worst;
   for (const Edge& edge : slam.graph().edges) {
     if (!edge.closure) continue;
     const Pose2 error = inverse(inverse(truth[edge.from]) * truth[edge.to]) * edge.T_from_to;
-    worst = std::max(worst, norm(error.position()));
+    worst.worst_m = std::max(worst.worst_m, norm(error.position()));
+    worst.worst_chi2 = std::max(worst.worst_chi2, chi2_of(edge, truth));
   }
   return worst;
 }
