@@ -74,7 +74,6 @@ class Fitter {
       if (const Status status = check(p); !status && p.free) return status;
     }
     if (problem_.rows(false) < 4 * free_.size()) return Error{"too few measurements for " + std::to_string(free_.size()) + " parameters"};
-    std::vector<double> f(problem_.rows(false) + free_.size());
     Played scratch;
     std::vector<double> rows;
     for (const Piece& piece : problem_.pieces) {
@@ -120,27 +119,10 @@ class Fitter {
     return p.name == "speed_max_mps" ? fastest_ : kGentle_mps2;
   }
 
-  /// The speed that 99 % of the samples stay below.
-  [[nodiscard]] double fastest() const {
-    std::vector<double> speeds;
-    for (const Piece& piece : problem_.pieces) {
-      for (const Row& row : piece.rows) {
-        const Quantity q = problem_.channels[row.channel].quantity;
-        const double own = problem_.drives[piece.stretch.drive].odometry_scale;
-        const double scale = q == Quantity::kWheelSpeed ? (std::isfinite(own) ? own : problem_.base.odometry_scale) : 1.0;
-        if (q == Quantity::kSpeed || q == Quantity::kWheelSpeed) speeds.push_back(scale * std::abs(row.measured));
-      }
-    }
-    if (speeds.empty()) return INFINITY;
-    const auto place = speeds.begin() + static_cast<std::ptrdiff_t>(0.99 * static_cast<double>(speeds.size() - 1));
-    std::nth_element(speeds.begin(), place, speeds.end());
-    return *place;
-  }
-
   /// A few iterations from each start, on every other stretch; the best one is where the rest begins.
   bool look_around() {
     const std::size_t thin = problem_.pieces.size() >= 12 ? 2 : 1;
-    fastest_ = fastest();
+    fastest_ = fastest_mps(problem_);
     double best = INFINITY;
     std::vector<double> found = values_;
     for (int number = 0; number < std::max(1, options_.starts); ++number) {
@@ -252,6 +234,12 @@ class Fitter {
   /// Whether the curvature at the optimum may end within the interval: what only acts where the car reaches it.
   static bool is_felt_when_reached(std::string_view name) { return is_limit(name) || name == "surface_friction"; }
 
+  /// A limit that the fit has put as high as it may is one that the car never felt: no value of it is better than the prior.
+  [[nodiscard]] bool is_out_of_reach(std::size_t i) const {
+    const Parameter& p = parameters_[i];
+    return is_felt_when_reached(p.name) && p.to_unit(values_[i]) > p.to_unit(p.high) - 2.0 * kAtBound;
+  }
+
   /// Follows what is felt only where it is reached to the ends of its interval, the others fitted beside it: an interval that costs less
   /// than its curvature says grows until it costs that, or until the parameter is not known. True where lower ground came up on the way;
   /// the values are there then.
@@ -299,15 +287,12 @@ class Fitter {
     return out;
   }
 
-  /// What it costs to put the parameter at its prior, the others where they are.
-  [[nodiscard]] double cost_at_prior(std::size_t i) {
-    std::vector<double> values = values_;
-    values[i] = parameters_[i].prior;
-    Objective on(problem_, parameters_, values, {}, sigma_, 1, options_.jobs);
+  [[nodiscard]] double cost_at(std::vector<double> values) {
+    Objective on(problem_, parameters_, std::move(values), {}, sigma_, 1, options_.jobs);
     std::vector<double> f(on.rows());
-    if (!on.evaluate(nullptr, f.data(), nullptr)) return INFINITY;
+    const bool played = on.evaluate(nullptr, f.data(), nullptr);
     result_.simulations += on.simulations();
-    return half_square(f);
+    return played ? half_square(f) : INFINITY;
   }
 
   /// Whether the drives are as content with the parameter at its prior, far outside the interval. A limit that nothing reaches is found
@@ -316,7 +301,9 @@ class Fitter {
     const double half_widths = std::abs(parameters_[i].to_unit(values_[i])) * parameters_[i].spread / half_width_[i];
     if (!(half_widths > 1.0)) return false;
     const double by_curvature = 0.5 * 1.96 * 1.96 * half_widths * half_widths;
-    return cost_at_prior(i) - cost < std::min(kInsignificant, kShareOfCurvature * by_curvature);
+    std::vector<double> there = values_;
+    there[i] = parameters_[i].prior;
+    return cost_at(std::move(there)) - cost < std::min(kInsignificant, kShareOfCurvature * by_curvature);
   }
 
   static double half_square(const std::vector<double>& f) {
@@ -325,31 +312,28 @@ class Fitter {
     return sum;
   }
 
-  [[nodiscard]] double data_cost() {
-    Objective on(problem_, parameters_, values_, {}, sigma_, 1, options_.jobs);
-    std::vector<double> f(on.rows());
-    return on.evaluate(nullptr, f.data(), nullptr) ? half_square(f) : INFINITY;
-  }
-
   /// What is not identified goes back to its prior; the rest is fitted again beside it.
   bool settle() {
     verdict_.assign(parameters_.size(), Verdict::kFixed);
-    const double cost = data_cost();
+    const double cost = cost_at(values_);
     joint_ = values_;
     std::vector<std::size_t> kept;
+    bool back = false;
     for (const std::size_t i : free_) {
-      const bool bound = std::find(at_bound_.begin(), at_bound_.end(), i) != at_bound_.end();
+      const bool unreached = is_out_of_reach(i);
+      const bool bound = !unreached && std::find(at_bound_.begin(), at_bound_.end(), i) != at_bound_.end();
+      if (unreached) half_width_[i] = INFINITY;
       const bool known = half_width_[i] <= parameters_[i].allowed;
       verdict_[i] = bound ? Verdict::kAtBound : known ? Verdict::kIdentified : Verdict::kUnidentified;
       if (verdict_[i] == Verdict::kIdentified && prior_does_as_well(i, cost)) verdict_[i] = Verdict::kUnidentified;
-      if (verdict_[i] == Verdict::kUnidentified) {
-        if (!options_.keep_unidentified) values_[i] = parameters_[i].prior;
+      if (unreached || (verdict_[i] == Verdict::kUnidentified && !options_.keep_unidentified)) {
+        values_[i] = parameters_[i].prior;
+        back = true;
       } else if (!bound) {
         kept.push_back(i);
       }
     }
-    if (options_.keep_unidentified || kept.size() + at_bound_.size() == free_.size()) return true;
-    return told(0.8) && solve(kept, options_.iterations) && told(0.95);
+    return !back || (told(0.8) && solve(kept, options_.iterations) && told(0.95));
   }
 
   void conclude() {
@@ -392,10 +376,6 @@ class Fitter {
   FitResult result_;
 };
 
-bool has(const Problem& problem, Quantity quantity) {
-  return std::any_of(problem.drives.begin(), problem.drives.end(), [&](const Drive& d) { return d.find(quantity) != nullptr; });
-}
-
 }  // namespace
 
 const Fitted* FitResult::find(std::string_view name) const {
@@ -403,52 +383,8 @@ const Fitted* FitResult::find(std::string_view name) const {
   return found == parameters.end() ? nullptr : &*found;
 }
 
-void free_usual(const Problem& problem, std::vector<Parameter>& parameters) {
-  bool tracks = false;
-  bool speeds = false;
-  bool accelerations = false;
-  for (const Drive& drive : problem.drives) {
-    tracks = tracks || drive.track.has_value();
-    for (const double speed : drive.commands.speed_mps) (std::isfinite(speed) ? speeds : accelerations) = true;
-  }
-  const bool sideslip = tracks || has(problem, Quantity::kLateral);
-  for (Parameter& p : parameters) {
-    const std::string& name = p.name;
-    p.free = true;
-    if (name == "speed_loop_integral_gain_per_s2") p.free = problem.base.speed_loop_integral_gain_per_s2 > 0.0 && speeds;
-    if (name == "speed_ramp_mps2") p.free = problem.base.speed_ramp_mps2 > 0.0 && speeds;
-    if (name == "speed_loop_accel_gain_per_s" || name == "speed_loop_brake_gain_per_s" || name == "speed_max_mps") p.free = speeds;
-    // Told apart from the odometry's scale by a speed that is not the odometry's.
-    if (name == "speed_gain") p.free = speeds && (tracks || has(problem, Quantity::kSpeed));
-    if (name == "acceleration_gain") p.free = accelerations;
-    if (name == "odometry_scale") p.free = has(problem, Quantity::kWheelSpeed) && (tracks || has(problem, Quantity::kSpeed));
-    if (name == "yaw_inertia_kgm2" || name == "mount_yaw_rad") p.free = sideslip;
-    if (name == "pose_ahead_m") p.free = tracks;
-  }
-}
-
 Result<FitResult> fit(const Problem& problem, const std::vector<Parameter>& parameters, const FitOptions& options) {
   return Fitter(problem, parameters, options).run();
-}
-
-Result<std::vector<double>> forecast(const Problem& problem, const std::vector<Parameter>& parameters, const std::vector<double>& values,
-                                     unsigned jobs) {
-  std::vector<std::size_t> free;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (parameters[i].free) free.push_back(i);
-  }
-  std::vector<double> sigma;
-  for (const Channel& channel : problem.channels) sigma.push_back(channel.sigma);
-  Objective on(problem, parameters, values, free, sigma, 1, jobs);
-  const std::vector<double> z = on.start();
-  std::vector<double> f(on.rows());
-  std::vector<double> jacobian(on.rows() * on.columns());
-  if (!on.evaluate(z.data(), f.data(), jacobian.data())) return Error{"the plant refuses the car that the forecast is asked for"};
-  jacobian.resize(on.data_rows() * on.columns());
-  const std::vector<double> half = expected_half_widths(jacobian, on.columns());
-  std::vector<double> all(parameters.size(), 0.0);
-  for (std::size_t j = 0; j < free.size(); ++j) all[free[j]] = parameters[free[j]].half_width(half[j]);
-  return all;
 }
 
 }  // namespace pitwall::fit

@@ -271,4 +271,20 @@ Status residuals_of(const Problem& problem, const Piece& piece, const Subject& s
   return {};
 }
 
+double fastest_mps(const Problem& problem) {
+  std::vector<double> speeds;
+  for (const Piece& piece : problem.pieces) {
+    const double own = problem.drives[piece.stretch.drive].odometry_scale;
+    for (const Row& row : piece.rows) {
+      const Quantity q = problem.channels[row.channel].quantity;
+      const double scale = q == Quantity::kWheelSpeed ? (std::isfinite(own) ? own : problem.base.odometry_scale) : 1.0;
+      if (q == Quantity::kSpeed || q == Quantity::kWheelSpeed) speeds.push_back(scale * std::abs(row.measured));
+    }
+  }
+  if (speeds.empty()) return INFINITY;
+  const auto place = speeds.begin() + static_cast<std::ptrdiff_t>(0.99 * static_cast<double>(speeds.size() - 1));
+  std::nth_element(speeds.begin(), place, speeds.end());
+  return *place;
+}
+
 }  // namespace pitwall::fit

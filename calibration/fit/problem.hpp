@@ -74,4 +74,7 @@ Status residuals_of(const Problem& problem, const Piece& piece, const Subject& s
 double measured_speed(const Drive& drive, double t_s, double odometry_scale);
 double measured_yaw_rate(const Drive& drive, double t_s);
 
+/// The speed over ground that 99 % of the measured ones stay below, m/s; infinite where none is measured.
+double fastest_mps(const Problem& problem);
+
 }  // namespace pitwall::fit
