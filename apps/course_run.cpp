@@ -4,7 +4,8 @@
 #include <optional>
 
 #include "analysis/slam_recording.hpp"
-#include "core/text.hpp"
+#include "core/node.hpp"
+#include "scenarios/course_spec.hpp"
 #include "scenarios/record.hpp"
 
 namespace pitwall::apps {
@@ -45,9 +46,18 @@ Result<std::unique_ptr<scenarios::CourseMapper>> map_recording(const std::filesy
 
 Result<scenarios::Outcome> record_mapping_drive(const MappingDrive& drive, scenarios::ValidationOptions options,
                                                 const std::filesystem::path& folder, const std::function<bool()>& interrupted) {
-  options.suite_text =
-      "mapping:\n  id: mapping\n  timeout_s: 36000\n  cars:\n    ego: {controller: gap_follow}\n  gap_follow: {max_speed_mps: " +
-      format_exact(drive.speed_mps) + "}\n  criteria: {laps_at_least: " + std::to_string(drive.laps) + ", stall_after_s: 30}\n";
+  const Result<Node> slow = scenarios::gap_follow_at_most({}, drive.speed_mps);
+  if (!slow) return slow.error();
+  const Result<Node> mapping = parse_yaml(
+      "{id: mapping, timeout_s: 36000, cars: {ego: {controller: gap_follow}}, criteria: {laps_at_least: " + std::to_string(drive.laps) +
+          ", stall_after_s: 30}}",
+      "mapping");
+  if (!mapping) return mapping.error();
+  Node scenario = *mapping;
+  scenario.set("gap_follow", *slow);
+  Node suite = Node::map();
+  suite.set("mapping", scenario);
+  options.suite_text = to_yaml(suite);
   options.tracks = {drive.track};
   options.seed = drive.seed;
   const auto runs = scenarios::resolve(options);

@@ -2,12 +2,21 @@
 #include "scenarios/course_mapper.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/math.hpp"
 #include "core/text.hpp"
 
 namespace pitwall::scenarios {
+
+namespace {
+
+auto at_or_after(const std::vector<slam::Placed>& trajectory, Time stamp) {
+  return std::lower_bound(trajectory.begin(), trajectory.end(), stamp, [](const slam::Placed& placed, Time t) { return placed.stamp < t; });
+}
+
+}  // namespace
 
 void MappingSettings::fields(FieldVisitor& f) {
   f.nested("slam", slam);
@@ -21,6 +30,7 @@ MappingSettings MappingSettings::of(const CarParameters& car) {
   const double lock = std::min(car.steering_max_left_rad, -car.steering_max_right_rad);
   settings.cleanup.max_curvature_per_m = math::tan(lock) / car.wheelbase_m;
   settings.cleanup.least_clearance_m = 0.5 * car.body_width_m;
+  settings.slam.map.clear_infinite = false;
   return settings;
 }
 
@@ -36,11 +46,36 @@ slam::Placed CourseMapper::add(const LaserScan& scan, const Pose2& T_odom_base, 
 MappedLap CourseMapper::settled(const Lap& lap, const std::vector<slam::Placed>& trajectory) const {
   MappedLap mapped{lap, {}, {}};
   for (const LapPoint& p : lap.points) {
-    const auto at = std::lower_bound(trajectory.begin(), trajectory.end(), p.stamp,
-                                     [](const slam::Placed& placed, Time stamp) { return placed.stamp < stamp; });
+    const auto at = at_or_after(trajectory, p.stamp);
     if (at != trajectory.end() && at->stamp == p.stamp) mapped.driven_map.push_back(at->T_map_base.position());
   }
+  close_up(mapped, trajectory);
   return mapped;
+}
+
+void CourseMapper::close_up(MappedLap& mapped, const std::vector<slam::Placed>& trajectory) const {
+  std::vector<Vec2>& points = mapped.driven_map;
+  if (points.empty()) return;
+  // Points from `from` on, as long as they come nearer to `goal`.
+  const auto approach = [&](auto begin, auto end, Vec2 from, Vec2 goal) {
+    std::vector<Vec2> way;
+    for (auto at = begin; at != end; ++at) {
+      const Vec2 p = at->T_map_base.position();
+      if (distance(p, from) < settings_.laps.sample_m) continue;
+      if (distance(p, goal) >= distance(from, goal)) break;
+      way.push_back(p);
+      from = p;
+    }
+    return way;
+  };
+  const auto first = at_or_after(trajectory, mapped.lap.points.front().stamp);
+  if (first != trajectory.begin() && mapped.lap.start.ns != trajectory.front().stamp.ns) {
+    const std::vector<Vec2> before = approach(std::make_reverse_iterator(first), trajectory.rend(), points.front(), points.back());
+    points.insert(points.begin(), before.rbegin(), before.rend());
+  } else {
+    const std::vector<Vec2> after = approach(at_or_after(trajectory, mapped.lap.end), trajectory.end(), points.back(), points.front());
+    points.insert(points.end(), after.begin(), after.end());
+  }
 }
 
 Result<CourseMap> CourseMapper::finish() {

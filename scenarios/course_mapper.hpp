@@ -29,15 +29,17 @@ struct MappingSettings {
   tracks::LapCleanupSettings cleanup;
   tracks::SpeedLimits speed;
   void fields(FieldVisitor& f);
-  /// With the rack and the width of a car: its smaller lock, half its chassis.
+  /// With the rack and the width of a car: its smaller lock, half its chassis. Beams without return clear nothing: round a course there are
+  /// walls, and what the scanner missed would be free lines through them.
   static MappingSettings of(const CarParameters& car);
 };
 
 /// A closed lap, on the map.
 struct MappedLap {
   Lap lap;
-  std::vector<Vec2> driven_map;  ///< its points, as the SLAM has them in the end
-  std::string refused;           ///< why no line was made of it; empty where one was, or where a later lap served
+  /// Its points as the SLAM has them in the end, and what was driven between its end and its start, before it or after it.
+  std::vector<Vec2> driven_map;
+  std::string refused;  ///< why no line was made of it; empty where one was, or where a later lap served
 };
 
 struct CourseMap {
@@ -66,6 +68,7 @@ class CourseMapper {
 
  private:
   [[nodiscard]] MappedLap settled(const Lap& lap, const std::vector<slam::Placed>& trajectory) const;
+  void close_up(MappedLap& mapped, const std::vector<slam::Placed>& trajectory) const;
 
   MappingSettings settings_;
   slam::Slam slam_;

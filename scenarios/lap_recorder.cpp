@@ -18,9 +18,10 @@ std::string figure(const char* what, double value, const char* unit, const char*
   return std::string(what) + ' ' + format_number(value, 3) + unit + ", " + side + ' ' + format_number(bound, 3) + unit;
 }
 
-/// Points of the last whole turn; all where the car turned less.
-void trim_to_last_revolution(Lap& lap) {
-  const auto within = [&](const LapPoint& p) { return std::fabs(lap.turned_rad - p.turned_rad) <= kRevolution; };
+/// Points of the last revolution and a little more. Where exactly it begins is for clean_lap() to find by place: odometry's turn is a few
+/// degrees off, which along a straight is all of it.
+void trim_to_last_revolution(Lap& lap, double revolutions) {
+  const auto within = [&](const LapPoint& p) { return std::fabs(lap.turned_rad - p.turned_rad) <= revolutions * kRevolution; };
   // From the back, since a car that turns to and fro may have been there before.
   const auto outside = std::find_if_not(lap.points.rbegin(), lap.points.rend(), within);
   lap.points.erase(lap.points.begin(), outside.base());
@@ -35,7 +36,7 @@ void LapRules::fields(FieldVisitor& f) {
   f.number("turned_rad", turned_rad, {"rad", 0.0, 100.0, "turned at least, by odometry"});
   f.number("lasted_s", lasted_s, {"s", 0.0, 1e5, "time at least"});
   f.number("closure_m", closure_m, {"m", 0.01, 100.0, "to the start, at most"});
-  f.number("widen_after", widen_after, {"", 0.0, 100.0, "revolutions from which on it may be farther, by as much again for each"});
+  f.number("widen_after", widen_after, {"", 1.0, 100.0, "revolutions from which on it may be farther, by as much again for each"});
   f.number("widest_m", widest_m, {"m", 0.01, 100.0, "to the start, at most in any case"});
   f.number("heading_rad", heading_rad, {"rad", 0.0, 3.2, "against the start's heading, at most"});
   f.integer("points", points, {"", 3, 1000, "kept at least"});
@@ -81,7 +82,7 @@ bool LapRecorder::add(Time stamp, const Pose2& T_map_base, const Pose2& T_odom_b
   lap_.allowed_gap_m = std::min(rules_.closure_m * (1.0 + std::max(0.0, beyond)), std::max(rules_.closure_m, rules_.widest_m));
   if (since_m < rules_.sample_m || !missing(lap_).empty()) return false;
   lap_.closed = true;
-  trim_to_last_revolution(lap_);
+  trim_to_last_revolution(lap_, rules_.widen_after);
   closed_.push_back(std::move(lap_));
   begin(stamp, T_map_base);
   return true;

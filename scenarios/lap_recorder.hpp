@@ -42,7 +42,7 @@ struct LapPoint {
 
 /// What is known of a lap, closed or under way.
 struct Lap {
-  std::vector<LapPoint> points;  ///< corrected as the SLAM was; of a closed one the last revolution
+  std::vector<LapPoint> points;  ///< corrected as the SLAM was; of a closed one the last `widen_after` revolutions
   Time start, end;               ///< from where it began, also where the points are fewer
   bool closed = false;
   double distance_m = 0.0;
