@@ -31,6 +31,9 @@ MappingSettings MappingSettings::of(const CarParameters& car) {
   settings.cleanup.max_curvature_per_m = math::tan(lock) / car.wheelbase_m;
   settings.cleanup.least_clearance_m = 0.5 * car.body_width_m;
   settings.slam.map.clear_infinite = false;
+  constexpr double kRoughly_m = 0.1;
+  const double diagonal_m = norm({car.body_length_m, car.body_width_m});
+  settings.slam.registration.least_extent_m = std::max(settings.slam.registration.least_extent_m, diagonal_m + kRoughly_m);
   return settings;
 }
 

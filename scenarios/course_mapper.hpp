@@ -30,7 +30,8 @@ struct MappingSettings {
   tracks::SpeedLimits speed;
   void fields(FieldVisitor& f);
   /// With the rack and the width of a car: its smaller lock, half its chassis. Beams without return clear nothing: round a course there are
-  /// walls, and what the scanner missed would be free lines through them.
+  /// walls, and what the scanner missed would be free lines through them. What is no longer than another car is no wall to register
+  /// against: behind one in a corridor the SLAM else believes to stand.
   static MappingSettings of(const CarParameters& car);
 };
 
