@@ -57,23 +57,7 @@ class OwnEngine final : public SlamEngine {
     return record;
   }
 
-  [[nodiscard]] std::optional<recording::PoseGraph> graph() const override {
-    recording::PoseGraph graph;
-    graph.has_links = true;
-    for (std::size_t k = 0; k < slam_.graph().poses.size(); ++k) {
-      graph.nodes.push_back({static_cast<std::int64_t>(k), Pose3::of(slam_.graph().poses[k])});
-    }
-    for (const slam::Edge& edge : slam_.graph().edges) {
-      const slam::Matrix3& o = edge.information;
-      const auto link = edge.closure ? recording::Link::kGlobalClosure : recording::Link::kNeighbour;
-      graph.edges.push_back({static_cast<std::int64_t>(edge.from),
-                             static_cast<std::int64_t>(edge.to),
-                             Pose3::of(edge.T_from_to),
-                             {o(0, 0), o(0, 1), o(0, 2), o(1, 1), o(1, 2), o(2, 2)},
-                             static_cast<int>(link)});
-    }
-    return graph;
-  }
+  [[nodiscard]] std::optional<recording::PoseGraph> graph() const override { return pose_graph_of(slam_.graph()); }
 
   [[nodiscard]] Result<std::optional<tracks::OccupancyMap>> map() const override {
     auto built = slam_.build_map();
@@ -116,6 +100,22 @@ class RecordedEngine final : public SlamEngine {
 };
 
 }  // namespace
+
+recording::PoseGraph pose_graph_of(const slam::Graph& of) {
+  recording::PoseGraph graph;
+  graph.has_links = true;
+  for (std::size_t k = 0; k < of.poses.size(); ++k) graph.nodes.push_back({static_cast<std::int64_t>(k), Pose3::of(of.poses[k])});
+  for (const slam::Edge& edge : of.edges) {
+    const slam::Matrix3& o = edge.information;
+    const auto link = edge.closure ? recording::Link::kGlobalClosure : recording::Link::kNeighbour;
+    graph.edges.push_back({static_cast<std::int64_t>(edge.from),
+                           static_cast<std::int64_t>(edge.to),
+                           Pose3::of(edge.T_from_to),
+                           {o(0, 0), o(0, 1), o(0, 2), o(1, 1), o(1, 2), o(2, 2)},
+                           static_cast<int>(link)});
+  }
+  return graph;
+}
 
 std::unique_ptr<SlamEngine> own_engine(const slam::SlamParameters& parameters, const Pose2& T_base_sensor) {
   return std::make_unique<OwnEngine>(parameters, T_base_sensor);

@@ -35,6 +35,9 @@ class SlamEngine {
   [[nodiscard]] virtual Result<std::optional<tracks::OccupancyMap>> map() const = 0;
 };
 
+/// A graph of ours as files hold it, closures with their type of link.
+recording::PoseGraph pose_graph_of(const slam::Graph& graph);
+
 /// Ours. Parameters out of range are a bug: check_fields() them first.
 std::unique_ptr<SlamEngine> own_engine(const slam::SlamParameters& parameters, const Pose2& T_base_sensor);
 /// Answers with the poses that were recorded, at their stamps.

@@ -138,10 +138,18 @@ class Reader {
 
 Status choose_frames(SlamRecording& run, const Reader& reader, const SlamReadOptions& options) {
   const auto& all = reader.corrections();
-  const auto most =
-      std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
   run.odom_frame = options.odom_frame;
-  if (run.odom_frame.empty()) run.odom_frame = all.empty() || all.contains("odom") ? "odom" : most->first;
+  if (run.odom_frame.empty()) {
+    // The first car of a run has no prefix; other cars may have corrections where it has none.
+    const bool own = run.tree.has("odom");
+    std::size_t most = 0;
+    for (const auto& [frame, samples] : all) {
+      if ((own && frame.find('/') != std::string::npos) || samples.size() <= most) continue;
+      most = samples.size();
+      run.odom_frame = frame;
+    }
+    if (run.odom_frame.empty() || all.contains("odom")) run.odom_frame = "odom";
+  }
   const std::vector<std::string> frames = run.tree.frames();
   if (!run.tree.has(run.odom_frame)) return Error{run.path.string() + ": " + unknown_name("odometry frame", run.odom_frame, frames)};
   if (const auto found = all.find(run.odom_frame); found != all.end()) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/slam_golden.hpp"
 #include "apps/program.hpp"
 #include "core/files.hpp"
 #include "core/log.hpp"
@@ -82,6 +83,7 @@ int run(const Arguments& arguments) {
     return apps::kPassed;
   }
   recording::GoldenOptions options;
+  options.systems["slam"] = analysis::map_by_slam;
   options.data = arguments.data;
   options.golden = arguments.golden;
   options.results = arguments.results;

@@ -174,9 +174,12 @@ int run(Options options) {
   std::vector<std::string> remarks{"made by: optimize_raceline" + options.command, "input hash: " + to_hex(start->hash)};
   if (start->recorded) {
     Result<Raceline> driven = tracks::build::assess_line(start->room, start->points, closed, options.chassis(), options.settings);
-    if (driven && driven->faults.empty() && (!line->faults.empty() || driven->lap_time_s <= line->lap_time_s)) {
-      log::warn("the optimised line (" + format_number(line->lap_time_s, 4) + " s) is no better than the recorded one (" +
-                format_number(driven->lap_time_s, 4) + " s), which is kept");
+    // How near it may come to walls the user has said (--safety-margin).
+    const auto worse = driven && driven->faults.empty()
+                           ? tracks::build::worse_than_recorded(*line, *driven, start->room, 0.0, options.settings)
+                           : std::nullopt;
+    if (worse) {
+      log::warn("the recorded lap is kept; the optimised line " + *worse);
       line = std::move(driven);
       remarks.emplace_back("the recorded lap, cleaned: the optimised line was no better");
     }

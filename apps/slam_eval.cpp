@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/slam_engine.hpp"
 #include "apps/program.hpp"
 #include "core/fields.hpp"
 #include "core/files.hpp"
@@ -148,20 +149,8 @@ Status write_results(const slam::Slam& engine, const std::filesystem::path& fold
   const auto built = engine.build_map();
   if (!built) return built.error();
   if (const Status status = tracks::save_map(built->map, folder / "map.yaml"); !status) return status;
-  recording::PoseGraph graph;
-  graph.has_links = true;
-  for (std::size_t k = 0; k < engine.graph().poses.size(); ++k) {
-    graph.nodes.push_back({static_cast<std::int64_t>(k), recording::Pose3::of(engine.graph().poses[k])});
-  }
-  for (const slam::Edge& edge : engine.graph().edges) {
-    const slam::Matrix3& o = edge.information;
-    graph.edges.push_back({static_cast<std::int64_t>(edge.from),
-                           static_cast<std::int64_t>(edge.to),
-                           recording::Pose3::of(edge.T_from_to),
-                           {o(0, 0), o(0, 1), o(0, 2), o(1, 1), o(1, 2), o(2, 2)},
-                           edge.closure ? 1 : 0});
-  }
-  if (const Status status = write_file(folder / "graph.g2o", recording::to_g2o(graph)); !status) return status;
+  if (const Status status = write_file(folder / "graph.g2o", recording::to_g2o(analysis::pose_graph_of(engine.graph()))); !status)
+    return status;
   std::vector<recording::StampedPose> poses;
   for (const slam::Placed& placed : engine.trajectory()) poses.push_back({placed.stamp, recording::Pose3::of(placed.T_map_base)});
   return write_file(folder / "trajectory.tum", recording::to_tum(poses));

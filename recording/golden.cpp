@@ -28,7 +28,6 @@ std::vector<fs::path> recordings_of(const GoldenScenario& scenario, const fs::pa
 }
 
 Result<Mapping> load_mapping(const fs::path& folder, const std::string& name) {
-  Mapping mapping;
   const fs::path graph_file = folder / (name + ".g2o");
   const fs::path trajectory_file = folder / (name + ".tum");
   const auto graph_text = read_file(graph_file);
@@ -39,15 +38,26 @@ Result<Mapping> load_mapping(const fs::path& folder, const std::string& name) {
   if (!trajectory_text) return trajectory_text.error();
   auto trajectory = parse_tum(*trajectory_text, trajectory_file.string());
   if (!trajectory) return trajectory.error();
-  return Mapping{std::move(*graph), std::move(*trajectory)};
+  Mapping mapping{std::move(*graph), std::move(*trajectory)};
+  const fs::path map_file = folder / (name + ".map.yaml");
+  std::error_code ignored;
+  if (!fs::exists(map_file, ignored)) return mapping;
+  const auto node = load_yaml(map_file);
+  if (!node) return node.error();
+  if (const Status loaded = load_fields(*node, "map", mapping.map.emplace()); !loaded) return loaded.error();
+  return mapping;
 }
 
 Status save_mapping(const Mapping& mapping, const fs::path& folder, const std::string& name) {
-  const Status written = write_file(folder / (name + ".g2o"), to_g2o(mapping.graph));
-  return written ? write_file(folder / (name + ".tum"), to_tum(mapping.trajectory)) : written;
+  Status written = write_file(folder / (name + ".g2o"), to_g2o(mapping.graph));
+  if (written) written = write_file(folder / (name + ".tum"), to_tum(mapping.trajectory));
+  if (written && mapping.map) written = write_file(folder / (name + ".map.yaml"), to_yaml(save_fields(*mapping.map)));
+  return written;
 }
 
-bool same(const Mapping& a, const Mapping& b) { return to_g2o(a.graph) == to_g2o(b.graph) && to_tum(a.trajectory) == to_tum(b.trajectory); }
+bool same(const Mapping& a, const Mapping& b) {
+  return to_g2o(a.graph) == to_g2o(b.graph) && to_tum(a.trajectory) == to_tum(b.trajectory) && a.map == b.map;
+}
 
 std::string failed_checks(const std::vector<GoldenCheck>& checks) {
   std::vector<std::string> words;

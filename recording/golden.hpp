@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Golden comparison: recordings are played into a mapping system, and the graph and trajectory that it makes are compared
 // with golden ones. A scenario says which recordings, which system and how far the result may be off; golden files lie
-// beside the scenarios, `<name>.g2o` and `<name>.tum`.
+// beside the scenarios, `<name>.g2o` and `<name>.tum`, and `<name>.map.yaml` where a system makes a map.
 #pragma once
 
 #include <filesystem>

@@ -125,6 +125,15 @@ void GoldenTolerances::fields(FieldVisitor& f) {
   f.number("rmse_m", rmse_m, {"m", 0.0, 1000.0, "greatest root-mean-square distance, aligned"});
   f.number("rmse_deg", rmse_deg, {"deg", 0.0, 180.0, "greatest root-mean-square angle, aligned"});
   f.number("rmse_unaligned_m", rmse_unaligned_m, {"m", 0.0, 1000.0, "greatest root-mean-square distance, not aligned; 0: not compared"});
+  f.number("crispness_share", crispness_share, {"", 0.0, 1.0, "allowed difference of the cells that the ends of beams fall into"});
+  f.flag("same_map", same_map, "whether a map must be the golden one, cell by cell");
+}
+
+void MapFacts::fields(FieldVisitor& f) {
+  f.text("hash", hash, "of size, resolution, origin and cells");
+  f.integer("width", width, {"", 0, 1e6, "cells"});
+  f.integer("height", height, {"", 0, 1e6, "cells"});
+  f.integer("crispness_cells", crispness_cells, {"", 0, 1e9, "cells of 5 cm into which the ends of the beams fall"});
 }
 
 std::int64_t closures_without_counterpart(const PoseGraph& graph, const PoseGraph& other, const Pose2& T_other_graph, double radius_m) {
@@ -187,6 +196,14 @@ std::vector<GoldenCheck> compare(const Mapping& result, const Mapping& golden, c
   most("rmse_deg", aligned.rmse_deg, tolerances.rmse_deg);
   check("rmse_unaligned_m", raw.rmse_m, 0.0, tolerances.rmse_unaligned_m,
         tolerances.rmse_unaligned_m == 0.0 || raw.rmse_m <= tolerances.rmse_unaligned_m);
+  if (result.map || golden.map) {
+    most("maps_missing", static_cast<double>(!result.map + !golden.map), 0.0);
+    const MapFacts a = result.map.value_or(MapFacts{});
+    const MapFacts b = golden.map.value_or(MapFacts{});
+    most("maps_differ", a == b ? 0.0 : 1.0, tolerances.same_map ? 0.0 : 1.0);
+    const auto cells = static_cast<double>(b.crispness_cells);
+    within("crispness_cells", static_cast<double>(a.crispness_cells), cells, tolerances.crispness_share * cells);
+  }
   return checks;
 }
 

@@ -34,6 +34,16 @@ struct TrajectoryError {
 /// `align`, after the best rotation about z and translation in the plane (closed form, no scale).
 TrajectoryError trajectory_error(std::span<const StampedPose> trajectory, std::span<const StampedPose> reference, bool align);
 
+/// What is kept of a map: its content, and how sharp it is.
+struct MapFacts {
+  std::string hash;  ///< of size, resolution, origin and cells
+  std::int64_t width = 0;
+  std::int64_t height = 0;
+  std::int64_t crispness_cells = 0;  ///< cells of 5 cm into which the ends of the beams fall: fewer is sharper
+  void fields(FieldVisitor& f);
+  bool operator==(const MapFacts&) const = default;
+};
+
 /// How far a result may be from its golden one.
 struct GoldenTolerances {
   double node_share = 0.05;        ///< |nodes - golden| in golden
@@ -45,6 +55,8 @@ struct GoldenTolerances {
   double rmse_m = 0.1;            ///< aligned
   double rmse_deg = 2.0;          ///< aligned
   double rmse_unaligned_m = 0.0;  ///< not aligned; 0: not compared, since the frame is arbitrary
+  double crispness_share = 0.02;  ///< |cells - golden| in golden, of a map
+  bool same_map = true;           ///< a map is the golden one, cell by cell
   void fields(FieldVisitor& f);
 };
 
@@ -60,6 +72,7 @@ struct GoldenCheck {
 struct Mapping {
   PoseGraph graph;
   std::vector<StampedPose> trajectory;
+  std::optional<MapFacts> map{};  ///< where a map was made
 };
 
 /// All checks, in a fixed order.

@@ -57,6 +57,18 @@ struct FaultOutcome {
   bool passed = false;
 };
 
+/// What came of a course that was mapped first.
+struct CourseOutcome {
+  std::vector<std::pair<std::string, std::optional<double>>> phases;  ///< name, and when it began, s; in the order that they must have
+  double distance_m = 0.0;                                            ///< driven by the car under test, in all
+  double raced_m = 0.0;                                               ///< of it while racing
+  double raced_s = 0.0;
+  std::int64_t laps_mapped = 0;
+  double line_length_m = 0.0;  ///< of the line made
+  double line_clearance_m = 0.0;
+  std::int64_t scans_dropped = 0;
+};
+
 /// Why a run did not pass; the first thing that went wrong.
 struct Failure {
   std::string what;
@@ -113,6 +125,7 @@ struct Outcome {
   std::int64_t opponent_laps = 0;
   std::int64_t completed_passes = 0;
   std::vector<CarOutcome> cars;
+  std::optional<CourseOutcome> course;
   // Tracking.
   double max_cross_track_m = 0.0;
   double mean_cross_track_m = 0.0;

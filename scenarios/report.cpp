@@ -92,6 +92,19 @@ Json faults_json(const std::vector<FaultOutcome>& faults) {
   return json;
 }
 
+Json course_json(const CourseOutcome& course) {
+  Json phases = Json::array();
+  for (const auto& [name, at_s] : course.phases) phases.push_back({{"phase", name}, {"at_s", optional_number(at_s)}});
+  return {{"phases", phases},
+          {"distance_m", number(course.distance_m)},
+          {"raced_m", number(course.raced_m)},
+          {"raced_s", number(course.raced_s)},
+          {"laps_mapped", course.laps_mapped},
+          {"line_length_m", number(course.line_length_m)},
+          {"line_clearance_m", number(course.line_clearance_m)},
+          {"scans_dropped", course.scans_dropped}};
+}
+
 /// "  fault scan_loss: scan_stale after 0.500 s (allowed 0.525 s)".
 std::string fault_text(const FaultOutcome& f) {
   std::string text = "  fault " + f.kind + ": ";
@@ -179,6 +192,7 @@ Json outcome_json(const Outcome& o) {
                             {"lead_changes", car.lead_changes},
                             {"longest_stall_s", number(car.longest_stall_s)}});
   }
+  if (o.course) json["course"] = course_json(*o.course);
   if (!o.replay.empty()) json["replay"] = o.replay;
   json.update(counters_json(o));
   json.update(grip_json(o.grip));
@@ -231,6 +245,10 @@ std::string human_line(const Outcome& o) {
   line += "  clearance " + fixed(o.min_clearance_m, 2) + " m";
   line += "  stops " + std::to_string(o.stop_steps);
   if (o.completed_passes > 0 || o.scenario.find("traffic") != std::string::npos) line += "  passes " + std::to_string(o.completed_passes);
+  if (o.course) {
+    line += "  mapped " + std::to_string(o.course->laps_mapped) + " laps, raced " + fixed(o.course->raced_m, 1) + " m in " +
+            fixed(o.course->raced_s, 1) + " s, in all " + fixed(o.course->distance_m, 1) + " m";
+  }
   for (const FaultOutcome& fault : o.faults) line += fault_text(fault);
   if (o.failure) line += "  | " + failure_text(*o.failure);
   return line;

@@ -126,9 +126,10 @@ Status refuse_decided(const ValidationOptions& options, const std::vector<NamedS
   return Error{"--tracks: every scenario has its own track, such as '" + suite.front().scenario.track + "'"};
 }
 
-Result<std::vector<std::string>> chosen_tracks(const ValidationOptions& options) {
+/// The tracks that --tracks names, or else those that the scenario does.
+Result<std::vector<std::string>> chosen_tracks(const ValidationOptions& options, const Scenario& scenario) {
   std::vector<std::string> arguments = options.tracks;
-  if (arguments.empty()) arguments.emplace_back("circuits");
+  if (arguments.empty()) arguments.push_back(scenario.default_tracks);
   std::vector<std::string> names;
   for (const std::string& argument : arguments) {
     for (std::string& name : tracks::expand_group(argument, options.library())) {
@@ -166,7 +167,8 @@ Result<std::string> line_name(const tracks::Track& track, LineChoice choice) {
 Status complete_controllers(Scenario& scenario, const std::vector<CarSpec>& cars) {
   const std::vector<std::string> names = controllers::names();
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool used = std::any_of(cars.begin(), cars.end(), [&](const CarSpec& car) { return car.controller == names[i]; });
+    const bool used = (scenario.course.wanted() && scenario.course.race_controller == names[i]) ||
+                      std::any_of(cars.begin(), cars.end(), [&](const CarSpec& car) { return car.controller == names[i]; });
     Result<Node> complete = controllers::complete_parameters(names[i], scenario.controllers[i]);
     if (!complete) return complete.error();
     scenario.controllers[i] = used ? *std::move(complete) : Node::map();
@@ -207,11 +209,30 @@ Status check_followed_line(LoadedTrack& loaded, const ResolvedRun& run) {
   return {};
 }
 
+/// A course is mapped by gap_follow and raced on by what follows a line, with poses on the map just made.
+Status check_course(const Scenario& scenario) {
+  const CourseSpec& course = scenario.course;
+  if (!course.wanted()) return {};
+  if (scenario.localization != Localization::kScan)
+    return Error{scenario.id + ": localization: a course that is mapped first has no other poses than 'scan'"};
+  const std::vector<std::string> names = controllers::names();
+  if (std::find(names.begin(), names.end(), course.race_controller) == names.end())
+    return Error{scenario.id + ".course: " + unknown_name("race_controller", course.race_controller, names)};
+  const auto cars = load_cars(scenario);
+  if (!cars) return cars.error();
+  const CarSpec& car = cars->front();
+  if (car.controller != "gap_follow")
+    return Error{scenario.id + ".cars." + car.name + ": controller: a course is mapped by 'gap_follow', not '" + car.controller + "'"};
+  if (!car.changes.entries.empty()) return Error{scenario.id + ".cars." + car.name + ": changes: not for a car that maps a course"};
+  return {};
+}
+
 /// Closes what is still open in one scenario on one track.
 Result<ResolvedRun> close(Scenario scenario, LoadedTrack& loaded, const std::shared_ptr<const calibration::CarProfile>& profile) {
   ResolvedRun run;
   run.track = loaded.track;
-  if (scenario.localization == Localization::kScan) {
+  if (const Status sound = check_course(scenario); !sound) return sound.error();
+  if (scenario.localization == Localization::kScan && !scenario.course.wanted()) {
     if (!loaded.localizer_map) loaded.localizer_map = localization::LocalizerMap::make(*run.track->map, run.track->rays);
     run.localizer_map = loaded.localizer_map;
   }
@@ -327,12 +348,12 @@ Result<std::vector<ResolvedRun>> resolve(const ValidationOptions& options) {
   if (const Status chosen = choose_steering_law(*suite, options.steering_law, options.law_parameters); !chosen) return chosen.error();
   if (const Status used = refuse_unused_controllers(*suite, options.assignments); !used) return used.error();
   if (const Status undecided = refuse_decided(options, *suite); !undecided) return undecided.error();
-  Result<std::vector<std::string>> track_names = chosen_tracks(options);
-  if (!track_names) return track_names.error();
 
   Garage garage{options, {}, {}};
   std::vector<ResolvedRun> runs;
   for (const auto& [name, scenario] : *suite) {
+    const Result<std::vector<std::string>> track_names = chosen_tracks(options, scenario);
+    if (!track_names) return track_names.error();
     std::vector<std::string> on = *track_names;
     if (scenario.resolved()) {
       const Status refused = refuse_overrides(options, options.scenario);

@@ -6,12 +6,16 @@
 
 #include "controllers/changeable.hpp"
 #include "controllers/make.hpp"
+#include "core/check.hpp"
 #include "core/hash.hpp"
 #include "core/text.hpp"
 #include "localization/localizer/localizer.hpp"
 #include "plant/steady_turn.hpp"
 #include "scenarios/car_watch.hpp"
+#include "scenarios/course_driver.hpp"
+#include "scenarios/course_judge.hpp"
 #include "scenarios/fault_judge.hpp"
+#include "scenarios/line_setup.hpp"
 #include "scenarios/metrics.hpp"
 #include "scenarios/turning_circle.hpp"
 
@@ -19,24 +23,6 @@ namespace pitwall::scenarios {
 namespace {
 
 constexpr double kStanding_mps = 0.02;
-
-/// The line with its speeds, and the free width beside each of its points.
-controllers::LineToFollow line_to_follow(const ResolvedRun& run) {
-  constexpr double kFarthest_m = 10.0;
-  const tracks::Line& line = followed_line(run);
-  controllers::LineToFollow result;
-  result.path = std::shared_ptr<const tracks::Path>(run.track, &line.path);
-  result.speed_mps = tracks::speed_profile(line.path, run.scenario.speed);
-  result.rays = run.track->rays;
-  result.distance = run.track->distance;
-  for (std::size_t i = 0; i < line.path.size(); ++i) {
-    const Vec2 left = perpendicular(unit_vector(line.path.heading_at(line.path.s_of(i))));
-    const Vec2 p = line.path.points()[i];
-    result.free_left_m.push_back(std::min(kFarthest_m, run.track->rays->cast(p, left, kFarthest_m)));
-    result.free_right_m.push_back(std::min(kFarthest_m, run.track->rays->cast(p, -left, kFarthest_m)));
-  }
-  return result;
-}
 
 /// What the law `map` knows of the tyres: those that the scenario simulates, on its floor.
 Status give_steering_table(const ResolvedRun& run, controllers::LineToFollow& line) {
@@ -103,8 +89,10 @@ std::optional<ContactSummary> first_contact(const sim::World& world) {
 /// Looks after each step for what ends a run, and keeps the first thing that went wrong.
 class Judge {
  public:
-  Judge(const ResolvedRun& run, const Metrics& metrics, const CarWatch& watch, const sim::World& world)
-      : criteria_(run.scenario.criteria),
+  /// `course` may be null.
+  Judge(const ResolvedRun& run, const Metrics& metrics, const CarWatch& watch, const sim::World& world, const CourseJudge* course)
+      : course_(course),
+        criteria_(run.scenario.criteria),
         metrics_(metrics),
         watch_(watch),
         faults_(run.faults, world, 1.0 / run.parameters.lidar_rate_hz),
@@ -128,9 +116,13 @@ class Judge {
       }
     }
     if (const auto wrong = faults_.after_step(world, metrics_.cross_track_m())) fail(world, *wrong);
+    if (course_ != nullptr) {
+      if (const auto wrong = course_->wrong()) fail(world, *wrong);
+    }
     // A bound of 0 is none: a car that ends a little behind where it began has a progress below 0.
     const auto reaches = [&](double way_m, double laps) { return laps <= 0.0 || way_m >= laps * length_m_; };
-    goals_met_ = faults_.done() && car.lap.laps >= criteria_.laps_at_least && metrics_.completed_passes() >= criteria_.passes_at_least &&
+    goals_met_ = faults_.done() && (course_ == nullptr || course_->raced()) && car.lap.laps >= criteria_.laps_at_least &&
+                 metrics_.completed_passes() >= criteria_.passes_at_least &&
                  reaches(car.lap.progress_m, criteria_.progress_laps_at_least) &&
                  reaches(watch_.least_progress_m(world), criteria_.every_car_laps_at_least) &&
                  (!criteria_.end_of_path || (car.command.reason == Reason::kEndOfPath && std::fabs(car.velocity_mps.x) < kStanding_mps));
@@ -141,13 +133,14 @@ class Judge {
     std::string what = "timeout after " + text(timeout_s) + " s: " + std::to_string(car.lap.laps) + " laps, progress " +
                        text(car.lap.progress_m) + " of " + text(length_m_) + " m";
     if (criteria_.passes_at_least > 0) what += ", " + std::to_string(metrics_.completed_passes()) + " passes";
+    if (course_ != nullptr) what += ", " + course_->missing();
     what += ", last decision " + std::string(name(car.command.reason));
     fail(world, what);
   }
 
   [[nodiscard]] const FaultJudge& faults() const { return faults_; }
   [[nodiscard]] bool goals_met() const { return goals_met_; }
-  [[nodiscard]] bool stalled() const { return stalled_; }
+  [[nodiscard]] bool given_up() const { return stalled_ || (course_ != nullptr && course_->wrong()); }
   [[nodiscard]] const std::optional<Failure>& failure() const { return failure_; }
 
  private:
@@ -173,6 +166,7 @@ class Judge {
     failure_ = Failure{what, world.now().seconds(), car.lap.s_m, car.T_map_base.position()};
   }
 
+  const CourseJudge* course_;
   const Criteria& criteria_;
   const Metrics& metrics_;
   const CarWatch& watch_;
@@ -236,6 +230,30 @@ void report(const sim::World& world, Outcome& outcome) {
   }
 }
 
+/// The car under test of a course: it maps with its own controller and races with another.
+Result<std::unique_ptr<Controller>> make_course_driver(const ResolvedRun& run, const controllers::LineToFollow& known) {
+  const CourseSpec& spec = run.scenario.course;
+  const CarSpec& car = run.cars.front();
+  Result<Node> slow = gap_follow_at_most(parameters_of(run.scenario, car), spec.mapping_max_speed_mps);
+  if (!slow) return slow.error();
+  Result<std::unique_ptr<Controller>> mapper = controllers::make(car.controller, *slow, run.parameters, nullptr);
+  if (!mapper) return mapper;
+  CourseDriver::Setup setup;
+  setup.spec = spec;
+  setup.mapping = MappingSettings::of(run.parameters);
+  setup.mapping.speed = run.scenario.speed;
+  setup.T_base_lidar = run.parameters.lidar_mount();
+  setup.T_map_start = start_pose(followed_line(run).path, car);
+  setup.mapper = *std::move(mapper);
+  setup.make_racer = [name = spec.race_controller, parameters = controller_parameters(run.scenario, spec.race_controller),
+                      of = run.parameters, tyres = known.steering_table](const controllers::LineToFollow& made) {
+    controllers::LineToFollow line = made;
+    line.steering_table = tyres;
+    return controllers::make(name, parameters, of, &line);
+  };
+  return std::unique_ptr<Controller>(std::make_unique<CourseDriver>(std::move(setup)));
+}
+
 /// That the controller takes all of the car's changes, one after another.
 Status check_changes(const CarSpec& car, Node parameters, const controllers::Changeable::Maker& maker) {
   const auto changes = load_changes(car);
@@ -254,7 +272,10 @@ Status check_changes(const CarSpec& car, Node parameters, const controllers::Cha
 }  // namespace
 
 Result<std::vector<std::unique_ptr<Controller>>> make_controllers(const ResolvedRun& run) {
-  controllers::LineToFollow to_follow = line_to_follow(run);
+  const tracks::Line& followed = followed_line(run);
+  controllers::LineToFollow to_follow =
+      line_to_follow(std::shared_ptr<const tracks::Path>(run.track, &followed.path),
+                     tracks::speed_profile(followed.path, run.scenario.speed), run.track->rays, run.track->distance);
   if (const Status given = give_steering_table(run, to_follow); !given) return given.error();
   std::vector<std::unique_ptr<Controller>> made;
   for (const CarSpec& car : run.cars) {
@@ -262,6 +283,12 @@ Result<std::vector<std::unique_ptr<Controller>>> make_controllers(const Resolved
       // A driver without a map would only find out in the corner.
       if (const auto refusal = turning_circle_refusal(*run.track->centre, run.parameters))
         return Error{run.scenario.id + " on " + run.track->name + ", car '" + car.name + "': " + *refusal};
+    }
+    if (run.scenario.course.wanted() && made.empty()) {
+      Result<std::unique_ptr<Controller>> driver = make_course_driver(run, to_follow);
+      if (!driver) return Error{run.scenario.id + ", car '" + car.name + "': " + driver.error().message};
+      made.push_back(*std::move(driver));
+      continue;
     }
     const auto maker = [name = car.controller, of = run.parameters, to_follow](const Node& parameters) {
       return controllers::make(name, parameters, of, &to_follow);
@@ -280,6 +307,8 @@ Result<sim::World> assemble(const ResolvedRun& run, const AroundController& arou
   const tracks::Path& line = followed_line(run).path;
   Result<std::vector<std::unique_ptr<Controller>>> controllers = make_controllers(run);
   if (!controllers) return controllers.error();
+  const auto* course = dynamic_cast<const CourseDriver*>(controllers->front().get());
+  PITWALL_CHECK(!(around_car_0 && course != nullptr), run.scenario.id);
   if (around_car_0) controllers->front() = around_car_0(std::move(controllers->front()));
   std::vector<sim::CarSetup> setups;
   for (const CarSpec& car : run.cars) {
@@ -291,7 +320,9 @@ Result<sim::World> assemble(const ResolvedRun& run, const AroundController& arou
     if (!sensors) return sensors.error();
     setup.sensors = *sensors;
     setup.controller = std::move((*controllers)[setups.size()]);
-    if (run.localizer_map && car.sensing_errors)
+    if (course != nullptr && setups.empty()) {
+      setup.localiser = std::make_unique<CourseLocaliser>(course->state(), run.parameters.lidar_mount());
+    } else if (run.localizer_map && car.sensing_errors)
       setup.localiser = std::make_unique<localization::Localizer>(run.localizer_map, run.parameters.lidar_mount());
     const auto changes = load_changes(car);
     if (!changes) return changes.error();
@@ -308,6 +339,11 @@ Result<sim::World> assemble(const ResolvedRun& run, const AroundController& arou
 }
 
 const tracks::Path& followed_path(const ResolvedRun& run) { return followed_line(run).path; }
+
+std::shared_ptr<const CourseState> course_of(const sim::World& world) {
+  const auto* driver = dynamic_cast<const CourseDriver*>(world.controller(0));
+  return driver == nullptr ? nullptr : driver->state();
+}
 
 Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>& interrupted) {
   return run_scenario(run, interrupted, {});
@@ -327,9 +363,11 @@ Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>
   constexpr int kStepsBetweenInterruptChecks = 64;
   Metrics metrics(run, line, world);
   CarWatch watch(world, run.track->centre->path);
-  Judge judge(run, metrics, watch, world);
+  std::optional<CourseJudge> course;
+  if (const auto state = course_of(world)) course.emplace(run.scenario.course, state);
+  Judge judge(run, metrics, watch, world, course ? &*course : nullptr);
   const Time timeout = Time{} + from_seconds(run.scenario.timeout_s);
-  for (std::int64_t step = 0; !judge.goals_met() && !judge.stalled() && !ended(world, run); ++step) {
+  for (std::int64_t step = 0; !judge.goals_met() && !judge.given_up() && !ended(world, run); ++step) {
     if (world.now() >= timeout) {
       judge.time_out(world, run.scenario.timeout_s);
       break;
@@ -341,6 +379,7 @@ Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>
     world.step();
     metrics.after_step(world);
     watch.after_step(world);
+    if (course) course->after_step(world);
     judge.look(world);
     if (hooks.after_step) hooks.after_step(world);
   }
@@ -349,6 +388,7 @@ Result<Outcome> run_scenario(const ResolvedRun& run, const std::function<bool()>
   }
   metrics.report(world, outcome);
   outcome.cars = watch.report(world);
+  if (course) outcome.course = course->report();
   report(world, outcome);
   outcome.faults = judge.faults().outcomes(world);
   outcome.failure = judge.failure();

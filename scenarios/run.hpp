@@ -27,9 +27,13 @@ Result<sim::World> assemble(const ResolvedRun& run, const AroundController& arou
 /// The line that the cars follow.
 const tracks::Path& followed_path(const ResolvedRun& run);
 
+struct CourseState;
+/// How far the car under test has come with the course that it maps; null where it maps none.
+std::shared_ptr<const CourseState> course_of(const sim::World& world);
+
 /// Who accompanies a run from outside; each may be empty. An error of `begin` or `end` is the run's.
 struct RunHooks {
-  AroundController around;  ///< the controller of the car under test
+  AroundController around;  ///< the controller of the car under test; not for one that maps a course
   std::function<Status(sim::World&)> begin;
   std::function<void(const sim::World&)> after_step;
   std::function<Status(sim::World&)> end;

@@ -42,6 +42,7 @@ void Scenario::fields(FieldVisitor& f) {
   f.text("id", id, "name in reports");
   f.enumeration("tracks", tracks, kOnTracks, "on which tracks of --tracks");
   f.text("track", track, "track argument; empty: from --tracks");
+  f.text("default_tracks", default_tracks, "track or group where --tracks names none");
   f.text("track_hash", track_hash, "contents of map and lines; set in a resolved scenario");
   f.enumeration("raceline", raceline, kLineChoices, "line that is followed");
   f.enumeration("fidelity", fidelity, plant::kFidelityNames, "how much of the real car is simulated");
@@ -52,6 +53,7 @@ void Scenario::fields(FieldVisitor& f) {
   f.nested("speed", speed);
   f.nested("world", world);
   f.nested("criteria", criteria);
+  f.nested("course", course);
   f.subtree("cars", cars, "name: {controller, start_s_m, ...}; the car under test first");
   f.nested("sensors", sensors);
   f.subtree("sensor_settings", sensor_settings, "lidar: {...}, odometry, pose, imu, joy: values over those of the sensors' profiles");
@@ -124,11 +126,15 @@ Result<std::vector<NamedScenario>> suite_of(const Node& suite, const std::string
   return scenarios;
 }
 
-Node parameters_of(const Scenario& scenario, const CarSpec& car) {
+Node controller_parameters(const Scenario& scenario, const std::string& controller) {
   const std::vector<std::string> names = controllers::names();
-  const auto found = std::find(names.begin(), names.end(), car.controller);
-  PITWALL_CHECK(found != names.end(), car.controller);
-  Node parameters = scenario.controllers[static_cast<std::size_t>(found - names.begin())];
+  const auto found = std::find(names.begin(), names.end(), controller);
+  PITWALL_CHECK(found != names.end(), controller);
+  return scenario.controllers[static_cast<std::size_t>(found - names.begin())];
+}
+
+Node parameters_of(const Scenario& scenario, const CarSpec& car) {
+  Node parameters = controller_parameters(scenario, car.controller);
   lay_over(car.parameters, parameters);
   return parameters;
 }

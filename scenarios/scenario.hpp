@@ -14,6 +14,7 @@
 #include "core/fields.hpp"
 #include "core/result.hpp"
 #include "plant/plant.hpp"
+#include "scenarios/course_spec.hpp"
 #include "sim/world.hpp"
 #include "tracks/speed_profile.hpp"
 
@@ -70,6 +71,7 @@ struct Scenario {
   OnTracks tracks = OnTracks::kEvery;
   std::string track;  ///< as a --tracks argument; empty: open
   std::string track_hash;
+  std::string default_tracks = "circuits";  ///< on which without --tracks
   LineChoice raceline = LineChoice::kShipped;
   plant::Fidelity fidelity = plant::Fidelity::kCar;
   Localization localization = Localization::kModel;
@@ -79,6 +81,7 @@ struct Scenario {
   tracks::SpeedLimits speed;
   sim::WorldSettings world;  ///< with the seed and the floor's friction
   Criteria criteria;
+  CourseSpec course;                   ///< mapped first, then raced on
   Node cars = Node::map();             ///< name -> CarSpec, the car under test first
   sim::SensorChoice sensors;           ///< how wrong, in profile car
   Node sensor_settings = Node::map();  ///< values over those that the profiles give
@@ -104,6 +107,8 @@ struct NamedScenario {
 Result<std::vector<NamedScenario>> suite_of(const Node& suite, const std::string& name, const std::vector<std::string>& assignments);
 Result<std::vector<NamedScenario>> load_suite(const std::filesystem::path& file, const std::vector<std::string>& assignments);
 
+/// The parameters that the scenario gives to every controller of that name.
+Node controller_parameters(const Scenario& scenario, const std::string& controller);
 /// The parameters of one car's controller: those of the scenario, and the car's own over them.
 Node parameters_of(const Scenario& scenario, const CarSpec& car);
 

@@ -229,6 +229,17 @@ std::size_t Localizer::foreign_points() {
 }
 
 // Asks the beams whether the pose can be.
+/// Whether the beam is longer than the map has it, and would be so moved aside either way: what grazes a wall is no proof against a map
+/// whose walls, or a pose that, are a cell off. On a map of our own SLAM, 14 % of the beams round the inside of a bend did.
+bool Localizer::went_through(Vec2 sensor, Vec2 p) const {
+  const double length = distance(sensor, p);
+  if (length <= parameters_.through_m) return false;
+  const Vec2 along = (1.0 / length) * (p - sensor);
+  const Vec2 aside = parameters_.fit_m * perpendicular(along);
+  const auto blocked = [&](Vec2 from) { return std::isfinite(map_->rays->cast(from, along, length - parameters_.through_m)); };
+  return blocked(sensor) && blocked(sensor + aside) && blocked(sensor - aside);
+}
+
 void Localizer::judge() {
   const Pose2& T = latest_.T_map_base;
   const math::SinCos turn = math::sincos(T.yaw);
@@ -244,10 +255,7 @@ void Localizer::judge() {
     fitting_.push_back(std::fabs(map_->field.at(p).value_m) < parameters_.fit_m ? 1 : 0);
     if (k % every != 0) continue;
     ++followed;
-    const double length = distance(sensor, p);
-    if (length > parameters_.through_m &&
-        std::isfinite(map_->rays->cast(sensor, (1.0 / length) * (p - sensor), length - parameters_.through_m)))
-      ++through;
+    if (went_through(sensor, p)) ++through;
   }
   const auto count = static_cast<double>(points_.size());
   latest_.fit = static_cast<double>(std::count(fitting_.begin(), fitting_.end(), 1)) / count;

@@ -58,7 +58,7 @@ struct LocalizerParameters {
   double least_rad = 0.002;
   // What is believed.
   double fit_m = 0.15;         ///< a point within this of a wall is on it
-  double through_m = 0.4;      ///< a beam that is longer than the map has it by this went through a wall
+  double through_m = 0.4;      ///< a beam that is longer than the map has it by this, also moved aside by fit_m, went through a wall
   double foreign_m = 0.7;      ///< points off the map's walls that stretch over this are a wall that the map does not have
   double least_fit = 0.6;      ///< share of the points
   double most_against = 0.1;   ///< share of points that went through a wall or belong to one that the map does not have
@@ -129,6 +129,7 @@ class Localizer final : public Localiser {
   void sample(const LaserScan& scan);
   void thin(double spacing_m, std::size_t most);
   void correct(const Matrix3& prior_information);
+  [[nodiscard]] bool went_through(Vec2 sensor, Vec2 p) const;
   void judge();
   [[nodiscard]] std::size_t foreign_points();
   void settle_status();

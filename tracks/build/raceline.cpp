@@ -257,6 +257,25 @@ Result<Raceline> optimise_raceline(const Room& room, const std::vector<Vec2>& st
   return line;
 }
 
+std::optional<std::string> worse_than_recorded(const Raceline& line, const Raceline& recorded, const Room& room, double clearance_m,
+                                               const RacelineSettings& settings) {
+  if (!line.faults.empty()) return line.faults.front();
+  const LineClearance nearest = smallest_clearance(*room.map, *room.distance, line.path);
+  if (nearest.clearance_m < clearance_m) {
+    return format_number(nearest.clearance_m, 3) + " m from a wall at s = " + format_number(nearest.s_m, 4) + " m, needed are " +
+           format_number(clearance_m, 3) + " m";
+  }
+  const double bends = std::max(settings.max_curvature_per_m, recorded.max_curvature_per_m);
+  if (line.max_curvature_per_m > bends) {
+    return "bends by " + format_number(line.max_curvature_per_m, 3) + " 1/m, the recorded lap and the rack by " + format_number(bends, 3) +
+           " 1/m";
+  }
+  if (line.lap_time_s >= recorded.lap_time_s) {
+    return "takes " + format_number(line.lap_time_s, 4) + " s, the recorded lap " + format_number(recorded.lap_time_s, 4) + " s";
+  }
+  return std::nullopt;
+}
+
 namespace detail {
 
 std::vector<double> least_curvature_step(const Stations& line, const Bounds& bounds, double smoothing_weight) {

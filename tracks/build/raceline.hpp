@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,6 +78,11 @@ Result<Raceline> optimise_raceline(const Room& room, const std::vector<Vec2>& st
 /// What a line is like as it stands: speeds, clearances, faults.
 Result<Raceline> assess_line(const Room& room, const std::vector<Vec2>& points, bool closed, const BodyRectangle& chassis,
                              const RacelineSettings& settings);
+
+/// Why a line is not to be taken in place of the lap that it was made from: its points are nearer than `clearance_m` to a wall, it bends
+/// more where the lap is beyond the rack already, it is no faster, or the car cannot drive it. Nothing where it is to be taken.
+std::optional<std::string> worse_than_recorded(const Raceline& line, const Raceline& recorded, const Room& room, double clearance_m,
+                                               const RacelineSettings& settings);
 
 namespace detail {
 /// One step of least curvature from `line`: offsets within bounds.
