@@ -38,6 +38,8 @@ class TurnAssembler {
 
  private:
   std::optional<LaserScan> finish();
+  void clear();
+  void lay(const TurnPoint& point, double phase);
 
   TurnOptions options_;
   LaserScan scan_;
