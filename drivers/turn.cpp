@@ -93,11 +93,33 @@ void TurnAssembler::lay(const TurnPoint& point, double phase) {
   seen_[beam] = true;
 }
 
+// Beams between two points, where there are fewer points than beams.
+void TurnAssembler::fill_gaps() {
+  constexpr std::size_t kMostBeams = 2;
+  const std::size_t beams = seen_.size();
+  const auto at = [&](std::size_t i) { return i % beams; };
+  for (std::size_t before = 0; before < beams; ++before) {
+    std::size_t gap = 0;
+    while (seen_[before] && gap <= kMostBeams && !seen_[at(before + 1 + gap)]) {
+      ++gap;
+    }
+    if (gap == 0 || gap > kMostBeams) {
+      continue;
+    }
+    const float left = scan_.ranges[at(before + 1 + gap)];
+    const float right = scan_.ranges[before];
+    for (std::size_t i = 1; i <= gap; ++i) {
+      scan_.ranges[at(before + i)] = std::isnan(left) ? right : std::isnan(right) ? left : std::min(left, right);
+    }
+  }
+}
+
 std::optional<LaserScan> TurnAssembler::finish() {
   if (covered_rad_ < kLeastCover) {
     ++incomplete_turns_;
     return std::nullopt;
   }
+  fill_gaps();
   const double beam_rad = kTurn / options_.beams;
   const double turn_s = (last_ - first_).seconds() * kTurn / covered_rad_;
   LaserScan scan = scan_;
