@@ -61,7 +61,7 @@ class Hokuyo final : public Device {
   void add_knobs();
   void line(Time now, const std::string& text);
   void answer(const std::string& echo, std::string_view status, const std::vector<std::string>& lines = {});
-  void identify(const std::string& echo, const std::string& command);
+  void identify(Time now, const std::string& echo, const std::string& command);
   void time_mode(Time now, const std::string& echo, char which);
   void start_stream(const Request& request);
   void single(const Request& request);

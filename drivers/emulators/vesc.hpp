@@ -98,11 +98,11 @@ class Vesc final : public Device {
   [[nodiscard]] std::int64_t rejected_bytes() const { return decoder_.rejected(); }
 
  private:
+  // Since the last reading.
   struct Averages {
-    double motor_current = 0.0;
-    double input_current = 0.0;
-    double duty = 0.0;
-    std::int64_t samples = 0;
+    double motor_as = 0.0;
+    double input_as = 0.0;
+    double time_s = 0.0;
   };
 
   void add_knobs();
@@ -112,15 +112,19 @@ class Vesc final : public Device {
   void request(Time now, MotorMode mode, double value, std::uint8_t id);
   void note(Time now, std::uint8_t id, double value, bool ignored);
   void reply_firmware();
-  void reply_values(std::uint8_t id, std::uint32_t mask);
-  void reply_setup(std::uint8_t id, std::uint32_t mask);
-  void reply_imu(std::uint32_t mask);
+  void reply_values(std::uint8_t id, std::optional<std::uint32_t> mask);
+  void reply_setup(std::uint8_t id, std::optional<std::uint32_t> mask);
+  void reply_old_values();
+  void reply_imu(std::uint16_t mask);
+  [[nodiscard]] double reported(double value) const { return inverted_ ? -value : value; }
   void raise_fault(Time now, int code);
   void release();
+  void tick(Time now);
   void check_timeout(Time now);
+  void check_voltage(Time now, Duration dt);
   void ramp(Duration dt);
   void update_demand();
-  void average();
+  void average(Duration dt);
   [[nodiscard]] bool ignoring(Time now) const;
   [[nodiscard]] int status_bits() const;
 
@@ -136,9 +140,11 @@ class Vesc final : public Device {
   double ramped_erpm_ = 0.0;
   double battery_v_ = 0.0;
   double battery_ramp_vps_ = 0.0;
-  double inverted_ = 1.0;
+  bool inverted_ = false;
+  double tachometer_from_ = 0.0;  // electrical revolutions when switched on
+  double travelled_from_ = 0.0;
   int fault_ = 0;
-  int repeating_fault_ = 0;
+  bool fault_repeats_ = false;
   Time now_;
   Time booted_;
   Time fault_until_;
