@@ -157,6 +157,7 @@ class Rig::Impl {
     Result<std::unique_ptr<Port>> port = make(*this, name);
     if (!port) return Error{name + ": " + port.error().message};
     auto device = std::make_unique<Model>(*config);
+    device->restart(now());
     model = device.get();
     channels.push_back(std::make_unique<Channel>(name, std::move(device), *std::move(port), options.seed));
     return {};

@@ -151,7 +151,6 @@ class Vesc final : public Device {
   Time estop_until_;
   Time fed_at_;  // last command that resets the timeout
   Time next_check_;
-  bool started_ = false;
   bool timed_out_ = false;
   bool kill_switch_ = false;
   double fet_temperature_c_ = 31.0;
