@@ -83,7 +83,7 @@ TEST_CASE("the fields of the full reply are where the table has them") {
   motor.current_a = 12.34;
   motor.input_a = -3.21;
   motor.duty = -0.25;
-  vesc.drive(at_ms(1), motor);
+  vesc.drive(at_ms(0), motor);
   vesc.advance(at_ms(11));
   const Bytes p = values(vesc, at_ms(11));
   CHECK(p[0] == 4);
@@ -115,8 +115,7 @@ TEST_CASE("the selective reply echoes the mask and has the set fields only") {
 
 TEST_CASE("the set-up view is 70 bytes and tells the time since the start") {
   Vesc vesc;
-  vesc.advance(at_ms(1));
-  const Bytes p = asked(vesc, at_ms(1501), {vesc_id::kGetValuesSetup});
+  const Bytes p = asked(vesc, at_ms(1500), {vesc_id::kGetValuesSetup});
   CHECK(p.size() == 70);
   CHECK(i32_at(p, 66, 1) == 1500);
 }
@@ -310,10 +309,8 @@ TEST_CASE("an empty battery is fault 2, one that is charged too far fault 1") {
   Vesc vesc;
   turn(vesc, at_ms(0), "battery 10");
   turn(vesc, at_ms(0), "battery_ramp -1");
-  vesc.advance(at_ms(1));
-  vesc.advance(at_ms(1901));
-  CHECK(i16_at(values(vesc, at_ms(1901)), 27, 10) == doctest::Approx(8.1));
-  CHECK(values(vesc, at_ms(1901))[53] == 0);
+  CHECK(i16_at(values(vesc, at_ms(1850)), 27, 10) == doctest::Approx(8.1));
+  CHECK(values(vesc, at_ms(1990))[53] == 0);
   CHECK(values(vesc, at_ms(2101))[53] == 2);
   turn(vesc, at_ms(2102), "battery_ramp 0");
   turn(vesc, at_ms(2102), "battery 58");
