@@ -75,7 +75,7 @@ struct PtyPair {
 /// The path stays usable while openers come and go: one descriptor on it is kept until `near` is closed.
 [[nodiscard]] Result<PtyPair> open_pty();
 
-/// Processes that have the file open, as "PID (program)"; empty if none can be seen.
+/// Processes that have locked the file, or where there is none that have it open, as "PID (program)"; empty if none can be seen.
 [[nodiscard]] std::string holders_of(const std::string& path);
 
 /// Where a device is: "tcp://host:port", "file:///path", or the path of a serial line with an optional "?baud=N".

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <vector>
 
 #include "core/time.hpp"
 
@@ -40,7 +39,7 @@ class DeviceClock {
   /// Times that the counter jumped: the device started again.
   [[nodiscard]] std::uint64_t restarts() const { return restarts_; }
   /// Rate of the device's clock against the host's, less 1; 0 until a third of the window has been seen.
-  [[nodiscard]] double drift() const { return drift_; }
+  [[nodiscard]] double drift() const { return -slope_; }
   /// Half the interval in which the pairs leave the offset; nothing without consistent pairs.
   [[nodiscard]] std::optional<Duration> offset_uncertainty() const;
   /// Latest arrival less stamp.
@@ -48,36 +47,37 @@ class DeviceClock {
 
  private:
   struct Point {
-    std::int64_t device_ns;  // since the first counter value
-    std::int64_t delay_ns;   // arrival - device_ns
+    std::int64_t device_ns;
+    std::int64_t delay_ns;  // arrival - device_ns
   };
 
+  void begin(std::uint64_t counter, Time now);
   std::int64_t unwrap(std::uint64_t counter, Time now);
-  void restart(std::uint64_t counter, Time now);
   void add_arrival(Point point);
   void fit();
   [[nodiscard]] double envelope_at(std::int64_t device_ns) const;
 
   DeviceClockOptions options_;
   std::uint64_t restarts_ = 0;
-  double drift_ = 0.0;
   Duration last_delay_;
 
   bool begun_ = false;
   std::uint64_t last_counter_ = 0;
-  std::int64_t device_ns_ = 0;
+  std::int64_t device_ns_ = 0;  // since begin()
   Time last_arrival_;
 
-  std::deque<Point> hull_;    // lower convex hull of the arrivals in the window
-  double envelope_ns_ = 0.0;  // of the envelope at envelope_device_ns_
+  // Arrivals: the least delay of each 64th of the window, and the line below them.
+  std::deque<Point> minima_;
+  double slope_ = 0.0;
+  double envelope_ns_ = 0.0;  // at envelope_device_ns_
   std::int64_t envelope_device_ns_ = 0;
+  double least_delay_ns_ = 0.0;
 
-  // The offset (host = device + offset) at pairs_device_ns_ lies between these, from pairs.
+  // Pairs: host = device + offset, with the offset between these.
   bool paired_ = false;
   std::int64_t offset_low_ns_ = 0;
   std::int64_t offset_high_ns_ = 0;
   std::int64_t pairs_device_ns_ = 0;
-  std::optional<double> least_delay_ns_;  // envelope - offset, once both are known
 };
 
 }  // namespace pitwall::drivers

@@ -3,9 +3,9 @@
 // a loss closes, waits 0.1 to 2 s and opens again. One thread calls it; wake() may come from any.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "drivers/byte_stream.hpp"
@@ -59,7 +59,7 @@ class DeviceLink {
   void open(Time now);
   void lose(const std::string& why, Time now);
   void write_queued(Time now);
-  void read_ready(Time now);
+  void read_ready();
 
   Session& session_;
   Opener opener_;

@@ -50,6 +50,9 @@ struct AxisRange {
   int maximum = 32767;
   int value = 0;
 };
+/// A value within its range as -1..1; 0 for a range without extent.
+[[nodiscard]] double normalised(const AxisRange& range, std::int32_t value);
+
 struct Identity {
   std::uint16_t vendor = 0;
   std::uint16_t product = 0;

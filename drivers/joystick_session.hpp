@@ -54,7 +54,7 @@ class JoystickSession final : public Session {
   /// Counts every record that is a movement, not the initial burst.
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] Time last_event() const { return last_event_; }
-  /// Deadman has been seen released since start().
+  /// Deadman and autonomy button have been seen released together since start().
   [[nodiscard]] bool deadman_seen_released() const { return deadman_seen_released_; }
   /// In each of the last `streaming_seconds` seconds at least one event came: for such a pad, and only for it, a second of silence
   /// means that its radio is gone.
@@ -66,9 +66,10 @@ class JoystickSession final : public Session {
  private:
   void handle_joydev(Bytes record, Time now);
   void handle_evdev(Bytes record, Time now);
-  void refresh(Time now);
+  void refresh();
   void moved(Time now);
-  void look_at_deadman();
+  void settle();
+  [[nodiscard]] bool talking() const;
 
   JoystickOptions options_;
   std::unique_ptr<InputDevice> device_;

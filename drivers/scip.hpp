@@ -73,6 +73,7 @@ class ReplyReader {
  private:
   std::optional<Reply> end_reply();
   bool take_line(std::string& line);
+  void drop_lines(std::size_t count);
 
   std::string buffer_;
   std::size_t at_ = 0;

@@ -78,7 +78,8 @@ class ScipSession final : public Session {
   Outbox<Received<LaserScan>> scans_;
   std::uint64_t scan_count_ = 0;
   std::uint64_t seen_restarts_ = 0;
-  Time last_scan_;
+  Time last_scan_;     // kept over reconnections
+  Time last_scan_at_;  // or since when one is awaited
 };
 
 }  // namespace pitwall::drivers

@@ -58,7 +58,7 @@ class Outbox {
 };
 
 enum class Phase {
-  kClosed,       ///< before the first start()
+  kClosed,       ///< before the first start(), and after lost()
   kIdentifying,  ///< the dialogue that leads to data
   kRunning,      ///< data flows
   kSilent,       ///< identified, but the last data are older than the warning limit
@@ -96,6 +96,8 @@ class Session {
   virtual void advance(Time now) = 0;
   /// When advance() has something to do next; far in the future if never.
   [[nodiscard]] virtual Time next_deadline() const = 0;
+  /// The stream is gone; start() begins anew. Until then the phase is kClosed.
+  void lost(const std::string& why) { set_phase(Phase::kClosed, why); }
   /// Moves out the bytes to be written now.
   [[nodiscard]] std::vector<std::byte> to_send();
 

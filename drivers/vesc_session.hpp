@@ -53,11 +53,12 @@ class VescSession final : public Session {
   struct Poll {
     Duration period;
     Time due;
-    std::optional<Time> asked;  ///< when the outstanding request went into to_send()
-    int missed = 0;             ///< requests in a row without a reply
+    std::optional<Time> asked{};  ///< when the outstanding request went into to_send()
+    int missed = 0;               ///< requests in a row without a reply
   };
 
-  void append_pending(std::vector<std::byte>& out) override;
+  void append_pending(std::vector<std::byte>& bytes) override;
+  [[nodiscard]] bool talking() const;
   void handle(Bytes payload, Time now);
   void handle_firmware(Bytes payload, Time now);
   void handle_values(Bytes payload, Time now);
@@ -73,7 +74,9 @@ class VescSession final : public Session {
   std::optional<vesc::FwVersion> firmware_;
   Time started_;
   Time last_byte_;
-  Time last_telemetry_;
+  Time last_telemetry_;  // kept over reconnections
+  Time last_values_at_;  // or since when they are awaited
+  std::vector<std::byte> scratch_;
   Time ask_firmware_at_ = kNever;
   int firmware_requests_ = 0;
   bool full_values_ = false;  ///< the device does not know GET_VALUES_SELECTIVE
@@ -87,6 +90,7 @@ class VescSession final : public Session {
   Outbox<Received<Imu>> imu_;
   std::optional<Received<vesc::Values>> first_fault_;
   std::uint64_t telemetry_count_ = 0;
+  std::uint64_t telemetry_of_start_ = 0;
   std::uint64_t imu_count_ = 0;
 };
 
