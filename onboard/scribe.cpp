@@ -27,9 +27,7 @@ Scribe::Scribe(std::unique_ptr<recording::Recorder> recorder, std::size_t capaci
   worker_ = std::thread([this] { work(); });
 }
 
-Scribe::~Scribe() {
-  if (worker_.joinable()) close({});
-}
+Scribe::~Scribe() { finish(); }
 
 template <class Fill>
 void Scribe::put(Kind kind, Time at, const Fill& fill) {
@@ -197,13 +195,18 @@ void Scribe::write_note(const Slot& slot) {
   if (!kept && !std::exchange(complained_, true)) log::warn(kept.error().message);
 }
 
-Status Scribe::close(Time end) {
+void Scribe::finish() {
+  if (!worker_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
   }
   filled_.notify_one();
   worker_.join();
+}
+
+Status Scribe::close(Time end) {
+  finish();
   return recorder_ ? recorder_->close(end, "") : Status();
 }
 

@@ -65,6 +65,7 @@ class Scribe final : public RunObserver {
   template <class Fill>
   void put(Kind kind, Time at, const Fill& fill);
   void work();
+  void finish();
   void write(Slot& slot);
   void write_telemetry(const Slot& slot);
   void write_note(const Slot& slot);
