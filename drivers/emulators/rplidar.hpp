@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Slamtec RPLIDAR as its host sees it: requests A5 .., INFO, HEALTH, SAMPLERATE, GET_LIDAR_CONF, SCAN and FORCE_SCAN (5-byte nodes),
+// EXPRESS_SCAN as legacy (84 bytes, 32 points) or dense (84 bytes, 40 points) capsules. Turns clockwise in a room of its own.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "drivers/emulators/device.hpp"
+
+namespace pitwall::emulators {
+
+/// Defaults are an A2M8 of hardware revision 5 (115200 baud).
+struct RplidarConfig {
+  int model = 0x28;
+  int firmware_major = 1;
+  int firmware_minor = 29;
+  int hardware = 5;
+  double turns_per_s = 10.0;
+  double samples_per_s = 4000.0;
+  bool dense = false;  ///< answers EXPRESS_SCAN with dense capsules (A3, S1, S2)
+};
+
+class Rplidar final : public Device {
+ public:
+  explicit Rplidar(const RplidarConfig& config = {});
+
+  void receive(Time now, ByteView bytes) override;
+  void advance(Time now) override;
+  [[nodiscard]] Time next_event() const override;
+  void restart(Time now) override;
+  void spoil_sum(Bytes& message) const override;
+
+  [[nodiscard]] bool scanning() const { return mode_ != Mode::kIdle; }
+
+ private:
+  enum class Mode { kIdle, kStandard, kLegacy, kDense };
+
+  void add_knobs();
+  void request(Time now, std::uint8_t command, ByteView payload);
+  void describe(std::uint32_t length, bool stream, std::uint8_t type);
+  void configuration(ByteView payload);
+  void begin(Time now, Mode mode);
+  void nodes();
+  void capsule();
+  [[nodiscard]] double bearing_deg(std::int64_t sample) const;
+  [[nodiscard]] int distance_mm(std::int64_t sample) const;
+  [[nodiscard]] int points_a_message() const;
+
+  RplidarConfig config_;
+  Bytes buffer_;
+  Mode mode_ = Mode::kIdle;
+  Time began_;
+  std::int64_t sample_ = 0;  // next one to be sent since the scan began
+  bool first_capsule_ = false;
+  int health_ = 0;
+  int health_code_ = 0;
+  bool motor_stuck_ = false;
+};
+
+}  // namespace pitwall::emulators
