@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onboard/devices.hpp"
 
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include "core/hash.hpp"
 #include "core/text.hpp"
+#include "drivers/descriptor_stream.hpp"
 #include "drivers/ld19_session.hpp"
 #include "drivers/rplidar_session.hpp"
 
@@ -13,6 +18,7 @@ namespace pitwall::onboard {
 namespace {
 
 constexpr Duration kLongestWait = from_milliseconds(20);
+constexpr Duration kLastFrames = from_milliseconds(40);
 constexpr Duration kLastWrites = from_milliseconds(100);
 constexpr Duration kJoystickPeriod = from_milliseconds(50);
 constexpr std::size_t kLatencies = 1U << 20U;  // 7 hours of scans
@@ -26,6 +32,13 @@ joystick::Identity fifo_identity() {
   pad.axes = 8;
   pad.buttons = 11;
   return pad;
+}
+
+// For reading only: a FIFO that is open both ways would not end when its writer goes, and a joystick that is gone must be seen.
+Result<std::unique_ptr<drivers::ByteStream>> open_joystick(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return Error{path + ": " + std::strerror(errno)};
+  return std::unique_ptr<drivers::ByteStream>(std::make_unique<drivers::DescriptorStream>(descriptor, path));
 }
 
 std::uint64_t identity_of(const vesc::FwVersion& firmware) {
@@ -106,6 +119,13 @@ void MotorDevice::prepare() {
   if (scan_arrival && latencies_ms_.size() < kLatencies) latencies_ms_.push_back(1e3 * (inbox_.clock().now() - *scan_arrival).seconds());
 }
 
+// The last frames, and time for them to get through before the line is closed.
+void MotorDevice::end() {
+  prepare();
+  const Time until = inbox_.clock().now() + kLastFrames;
+  while (link_.connected() && inbox_.clock().now() < until) link_.step(kLastFrames);
+}
+
 void MotorDevice::publish() {
   const std::optional<vesc::FwVersion>& firmware = session_.firmware();
   MotorLink link;
@@ -157,7 +177,7 @@ void LidarDevice::publish() {
 }
 
 JoystickDevice::JoystickDevice(Inbox& inbox, const std::string& path)
-    : DeviceThread("joystick", inbox, session_, [path] { return drivers::open_file(path); }),
+    : DeviceThread("joystick", inbox, session_, [path] { return open_joystick(path); }),
       session_(
           {path.find("event") == std::string::npos ? drivers::JoystickOptions::Format::kJoydev : drivers::JoystickOptions::Format::kEvdev,
            {}}) {

@@ -78,7 +78,7 @@ class MotorDevice final : public DeviceThread {
  private:
   void prepare() override;
   void publish() override;
-  void end() override { prepare(); }
+  void end() override;
 
   drivers::VescSession session_;
   MotorLink told_;

@@ -105,7 +105,10 @@ Cause Supervisor::stale(const Facts& f) const {
   if (!fresh(f.now, f.scan, deadline_s)) return Cause::kScanStale;
   if (!fresh(f.now, f.odometry, deadline_s)) return Cause::kOdometryStale;
   if (f.needs_pose && !fresh(f.now, f.pose, deadline_s)) return Cause::kPoseStale;
-  if (!f.command || !fresh(f.now, f.command->decided, parameters_.command_deadline_s)) return Cause::kCommandStale;
+  // A controller that runs at each scan gives no command without one: then it is the scan that is late.
+  if (!f.command) return Cause::kCommandStale;
+  if (!fresh(f.now, f.command->decided, parameters_.command_deadline_s))
+    return *f.scan <= f.command->decided ? Cause::kScanStale : Cause::kCommandStale;
   if (!std::isfinite(f.command->speed_mps) || !std::isfinite(f.command->steering_rad)) return Cause::kCommandNotFinite;
   return Cause::kNone;
 }
