@@ -33,18 +33,24 @@ class Bno055Session final : public Session {
   void enter(Step step, Time now);
   void handle(const bno055::Response& response, Time now);
   void handle_sample(Bytes registers, Time now);
+  void write(bno055::Register first, std::uint8_t value);
+  void settle(Step next, Time now);
+  void ask_sample(Time now);
+  [[nodiscard]] bool talking() const;
 
   Bno055Options options_;
   bno055::ResponseReader reader_;
   bno055::SampleGate gate_;
   Step step_ = Step::kToConfiguration;
+  Step next_step_ = Step::kIdentity;  // after kSettle
   Time started_;
   Time deadline_ = kNever;
   std::optional<Time> asked_;
   Time next_sample_;
   Outbox<Received<Imu>> imu_;
   std::uint64_t imu_count_ = 0;
-  Time last_imu_;
+  Time last_imu_;        // kept over reconnections
+  Time last_sample_at_;  // or since when one is awaited
 };
 
 }  // namespace pitwall::drivers

@@ -20,7 +20,7 @@ struct DeviceClockOptions {
   Duration window = from_milliseconds(30'000);
   /// The least delay between stamp and arrival, where no question bounds it: transmission, and what the device measures after
   /// its stamp.
-  Duration least_delay;
+  Duration least_delay{};
   /// A stamp that differs from what the host's clock leads to expect by more than this is a restart of the device.
   Duration restart_limit = from_milliseconds(2'000);
 };

@@ -29,7 +29,7 @@ class InputDevice {
 struct JoystickOptions {
   enum class Format { kJoydev, kEvdev } format = Format::kJoydev;
   /// Used instead of the layouts that ship.
-  std::optional<joystick::Layout> layout;
+  std::optional<joystick::Layout> layout{};
 };
 
 class JoystickSession final : public Session {

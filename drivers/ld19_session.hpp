@@ -31,13 +31,13 @@ class Ld19Session final : public Session {
 
  private:
   void handle(const ld19::Frame& frame, Time now);
+  [[nodiscard]] bool listening() const;
 
-  Ld19Options options_;
   ld19::FrameDecoder decoder_;
   DeviceClock clock_;
   TurnAssembler turn_;
-  Time started_;
-  Time last_frame_;
+  bool heard_ = false;
+  Time last_frame_;  // or since when one is awaited
   std::optional<Time> previous_stamp_;
   Outbox<Received<LaserScan>> scans_;
   std::uint64_t scan_count_ = 0;

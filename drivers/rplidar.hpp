@@ -57,7 +57,8 @@ enum class AnswerType : std::uint8_t {
 /// A reply of one packet, or one packet of a stream.
 struct Packet {
   AnswerType type{};
-  Bytes data;  ///< valid until the next call of the reader
+  Bytes data;               ///< valid until the next call of the reader
+  bool after_loss = false;  ///< bytes before it were dropped: it does not follow the packet before it
 };
 
 /// Finds descriptors and packets in the bytes. Packets of a stream carry their own checks: whatever fails costs one byte and the
@@ -73,7 +74,8 @@ class PacketReader {
   [[nodiscard]] std::uint64_t resyncs() const { return resyncs_; }
 
  private:
-  bool read_descriptor();
+  enum class Found { kNothing, kPart, kWhole };
+  Found read_descriptor(Bytes rest);
   void drop_byte();
 
   std::vector<std::byte> buffer_;

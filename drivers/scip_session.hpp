@@ -22,7 +22,7 @@ struct ScipOptions {
   bool intensity = false;  ///< ME: twice the bytes
   int clock_pairs = 12;    ///< 0 leaves the sensor's clock to the arrivals alone
   /// Added to every stamp: what the sensor's "time of step 0" is off by.
-  Duration stamp_offset;
+  Duration stamp_offset{};
 };
 
 class ScipSession final : public Session {

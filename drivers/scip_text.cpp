@@ -24,15 +24,20 @@ bool all_digits(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// The line with which a sensor begins a reply to one of our requests.
-bool is_echo(std::string_view line) {
+// Where in the line the echo of one of our requests begins, behind what a lost line feed glued to it; npos if it ends in none.
+std::size_t find_echo(std::string_view line) {
   constexpr std::array<std::string_view, 10> kPlain{"VV", "PP", "II", "QT", "BM", "RS", "RT", "TM0", "TM1", "TM2"};
   if (std::find(kPlain.begin(), kPlain.end(), line) != kPlain.end()) {
-    return true;
+    return 0;
   }
-  const bool continuous = line.size() == 15 && line[0] == 'M';
-  const bool single = line.size() == 12 && line[0] == 'G';
-  return (continuous || single) && (line[1] == 'D' || line[1] == 'E' || line[1] == 'S') && all_digits(line.substr(2));
+  for (const std::size_t size : {std::size_t{15}, std::size_t{12}}) {
+    const std::string_view tail = line.size() >= size ? line.substr(line.size() - size) : std::string_view();
+    const bool scan = !tail.empty() && tail[0] == (size == 15 ? 'M' : 'G') && (tail[1] == 'D' || tail[1] == 'E' || tail[1] == 'S');
+    if (scan && all_digits(tail.substr(2))) {
+      return line.size() - size;
+    }
+  }
+  return std::string_view::npos;
 }
 
 bool is_status(std::string_view line) { return line.size() == 3 && checksum(line.substr(0, 2)) == line[2]; }
@@ -148,8 +153,12 @@ std::optional<Reply> ReplyReader::next() {
     line_bytes_ += line.size() + 1;
     lines_.push_back(std::move(line));
     const std::size_t count = lines_.size();
-    if (count > 2 && is_status(lines_[count - 1]) && is_echo(lines_[count - 2])) {
+    const std::size_t echo = count > 2 && is_status(lines_[count - 1]) ? find_echo(lines_[count - 2]) : std::string::npos;
+    if (echo != std::string::npos) {
       drop_lines(count - 2);  // the blank line before it was lost
+      lines_[0].erase(0, echo);
+      line_bytes_ -= echo;
+      dropped_bytes_ += echo;
     }
     if (line_bytes_ > kLongestReply) {
       drop_lines(lines_.size());

@@ -18,7 +18,7 @@ struct VescOptions {
   std::uint32_t telemetry_mask = vesc::kRacingMask;
   double imu_rate_hz = 100.0;  ///< 0 asks for none
   /// Only this device; any where there is none.
-  std::optional<std::array<std::uint8_t, 12>> uuid;
+  std::optional<std::array<std::uint8_t, 12>> uuid{};
 };
 
 class VescSession final : public Session {
