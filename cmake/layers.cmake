@@ -5,8 +5,8 @@
 cmake_minimum_required(VERSION 3.22)
 
 set(PITWALL_FOLDERS
-    core plant tracks tracks/build ros_messages recording calibration drivers sim controllers/qp controllers localization localization/slam localization/localizer
-    scenarios calibration/fit analysis drivers/emulators apps tests bench)
+    core plant tracks tracks/build ros_messages recording calibration drivers drivers/emulators sim controllers/qp controllers localization localization/slam
+    localization/localizer scenarios calibration/fit analysis onboard apps tests bench)
 
 set(PITWALL_MAY_USE_core "")
 set(PITWALL_MAY_USE_plant core)
@@ -26,6 +26,7 @@ set(PITWALL_MAY_USE_scenarios core calibration plant tracks ros_messages recordi
 set(PITWALL_MAY_USE_calibration/fit core calibration plant ros_messages recording localization scenarios)
 set(PITWALL_MAY_USE_analysis core calibration tracks ros_messages controllers localization localization/slam localization/localizer recording scenarios)
 set(PITWALL_MAY_USE_drivers/emulators core)
+set(PITWALL_MAY_USE_onboard core calibration plant tracks drivers ros_messages controllers localization localization/slam localization/localizer recording)
 set(PITWALL_MAY_USE_apps ${PITWALL_FOLDERS})
 set(PITWALL_MAY_USE_tests ${PITWALL_FOLDERS})
 set(PITWALL_MAY_USE_bench ${PITWALL_FOLDERS})

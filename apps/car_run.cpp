@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// car_run: a controller on the car: drivers, estimator, localiser, controller, supervisor and recorder in one process, no ROS.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "apps/car_choice.hpp"
+#include "apps/interrupt.hpp"
+#include "apps/program.hpp"
+#include "controllers/make.hpp"
+#include "core/files.hpp"
+#include "core/log.hpp"
+#include "core/text.hpp"
+#include "localization/localizer/localizer.hpp"
+#include "onboard/runner.hpp"
+#include "scenarios/run.hpp"
+
+namespace {
+
+using namespace pitwall;
+
+constexpr const char* kFooter =
+    "Example:\n"
+
+    "  car_run --car rb1 --controller gap_follow --bench           # wheels up\n"
+    "  car_run --car rb1 --controller gap_follow --record runs --set gap_follow.max_speed_mps=1.5\n"
+    "  car_run --car rb1 --controller pure_pursuit --track ./lab --record runs\n"
+    "  car_run --vesc /tmp/rig/vesc --lidar 127.0.0.1:10940 --joystick /tmp/rig/joystick   # emulated devices\n"
+    "\n"
+    "Hold the deadman button to drive; let go of it to stop. Ctrl-C stops the car, then ends. docs/car.md says the rest.\n"
+    "Exit code: 0 ended with the car at rest; 1 --check found something to change, or the recording is not complete;\n"
+    "2 bad usage or input; 3 internal error.";
+
+// A scenario has a track, and gap_follow needs none: the recording names this one.
+constexpr const char* kNoTrack = "indoor_oval";
+
+struct Arguments {
+  std::optional<std::string> car;
+  std::string controller = "gap_follow";
+  std::string track;
+  std::vector<std::string> assignments;
+  std::vector<std::string> limits;
+  std::vector<double> start;
+  std::string vesc;
+  std::string lidar;
+  std::string joystick;
+  std::string record;
+  double seconds = 0.0;
+  bool bench = false;
+  bool check = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+bool needs_track(const std::string& controller) { return controller != "gap_follow" && controller != "excite"; }
+
+/// What runs, as a scenario, so that `replay` can make the same controller again.
+Result<scenarios::ResolvedRun> resolve(const Arguments& arguments, const std::string& car, const calibration::Hardware& hardware) {
+  const std::vector<std::string> known = controllers::names();
+  if (std::find(known.begin(), known.end(), arguments.controller) == known.end())
+    return Error{"--controller: " + unknown_name("controller", arguments.controller, known)};
+  if (needs_track(arguments.controller) && arguments.track.empty())
+    return Error{"--controller " + arguments.controller + " follows a line: give its --track"};
+  scenarios::ValidationOptions options;
+  options.data = data_folder();
+  options.own_tracks = "tracks";
+  options.suite_text = "car_run:\n  id: car_run\n  cars:\n    ego: {controller: " + arguments.controller + "}\n";
+  options.car = car;
+  options.tracks = {arguments.track.empty() ? kNoTrack : arguments.track};
+  if (needs_track(arguments.controller)) options.localization = scenarios::Localization::kScan;
+  options.assignments = {arguments.controller + ".deadman_button=" + std::to_string(hardware.joystick_deadman_button)};
+  options.assignments.insert(options.assignments.end(), arguments.assignments.begin(), arguments.assignments.end());
+  auto runs = scenarios::resolve(options);
+  if (!runs) return runs.error();
+  return std::move(runs->front());
+}
+
+std::string time_of_day() {
+  const std::time_t now = std::time(nullptr);
+  std::array<char, 32> text{};
+  std::tm local{};
+  localtime_r(&now, &local);
+  std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &local);
+  return text.data();
+}
+
+Result<std::unique_ptr<recording::Recorder>> begin_recording(const Arguments& arguments, const scenarios::ResolvedRun& run, Time now) {
+  if (arguments.record.empty()) return std::unique_ptr<recording::Recorder>();
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  recording::RunManifest manifest;
+  manifest.run_id = time_of_day() + "-" + arguments.controller;
+  manifest.car_id = run.scenario.car;
+  manifest.scenario = run.scenario.id;
+  manifest.track = arguments.track.empty() ? "" : run.track->name;
+  manifest.clock = "system";
+  manifest.start = now;
+  manifest.host = host.data();
+  manifest.cars.push_back({run.cars.front().name, arguments.controller, ""});
+  const std::filesystem::path folder = std::filesystem::path(arguments.record) / manifest.run_id;
+  auto recorder = recording::Recorder::create(folder, manifest, {run.parameters.lidar_mount()});
+  if (!recorder) return recorder.error();
+  (*recorder)->add_file("scenario.yaml", "resolved scenario", scenarios::to_suite_yaml(run.scenario, run.scenario.id));
+  if (const auto car = read_file(run.profile->file); car)
+    (*recorder)->add_file(run.profile->id + ".yaml", run.profile->file.string(), *car);
+  Node parameters = Node::map();
+  parameters.set("scenario", save_fields(run.scenario));
+  parameters.set("car", save_fields(run.parameters));
+  (*recorder)->set_parameters(parameters);
+  return recorder;
+}
+
+nlohmann::ordered_json json_of(const onboard::Spread& spread) {
+  return {{"p50", spread.p50}, {"p99", spread.p99}, {"largest", spread.largest}, {"count", spread.count}};
+}
+
+std::string json_of(const onboard::RunSummary& s) {
+  nlohmann::ordered_json counters;
+  for (const auto& [name, value] : s.controller) counters[std::string(name)] = value;
+  const nlohmann::ordered_json out{{"lasted_s", s.lasted_s},
+                                   {"armed_s", s.armed_s},
+                                   {"way_m", s.way_m},
+                                   {"decisions", s.counts.decisions},
+                                   {"scans", s.counts.scans},
+                                   {"scans_refused", s.counts.scans_refused},
+                                   {"telemetry", s.counts.telemetry},
+                                   {"imu", s.counts.imu},
+                                   {"imu_refused", s.counts.imu_refused},
+                                   {"poses", s.counts.poses},
+                                   {"bad_sums", s.bad_sums},
+                                   {"scan_to_command_ms", json_of(s.latency_ms)},
+                                   {"scan_interval_ms", json_of(s.interval_ms)},
+                                   {"tick_ms", json_of(s.tick_ms)},
+                                   {"late_ticks", s.late_ticks},
+                                   {"recorder_dropped", s.dropped},
+                                   {"cpu_share", s.cpu_share},
+                                   {"last_state", onboard::name(s.last_state)},
+                                   {"controller", counters}};
+  return out.dump(2) + "\n";
+}
+
+std::string text_of(const onboard::RunSummary& s) {
+  const auto n = [](double value) { return format_number(value, 3); };
+  const auto spread = [&](const onboard::Spread& x) {
+    return n(x.p50) + " ms median, " + n(x.p99) + " ms in 99 %, " + n(x.largest) + " ms at most (" + std::to_string(x.count) + ")";
+  };
+  return "ran " + n(s.lasted_s) + " s, armed " + n(s.armed_s) + " s, " + n(s.way_m) + " m by odometry\n" + "scan to command  " +
+         spread(s.latency_ms) + "\n" + "between scans    " + spread(s.interval_ms) + "\n" + "between ticks    " + spread(s.tick_ms) + ", " +
+         std::to_string(s.late_ticks) + " later than 25 ms\n" + "scans " + std::to_string(s.counts.scans) + " (" +
+         std::to_string(s.counts.scans_refused) + " refused), telemetry " + std::to_string(s.counts.telemetry) + ", IMU " +
+         std::to_string(s.counts.imu) + " (" + std::to_string(s.counts.imu_refused) + " refused), poses " + std::to_string(s.counts.poses) +
+         ", bad checksums " + std::to_string(s.bad_sums) + "\n" + "processor " + n(100.0 * s.cpu_share) +
+         " % of a core; recorder dropped " + std::to_string(s.dropped) + "\n";
+}
+
+Result<onboard::CarLoopSetup> setup_of(const Arguments& arguments, const scenarios::ResolvedRun& run) {
+  onboard::CarLoopSetup setup = onboard::CarLoopSetup::for_car(run.parameters, *run.profile->hardware);
+  setup.bench = arguments.bench;
+  setup.needs_pose = needs_track(arguments.controller);
+  if (!arguments.start.empty()) setup.start = Pose2{arguments.start[0], arguments.start[1], arguments.start[2]};
+  Node limits = Node::map();
+  for (const std::string& assignment : arguments.limits) {
+    if (const Status set = set_by_path(limits, assignment); !set) return set.error();
+  }
+  if (const Status loaded = load_fields(limits, "--limit", setup.supervisor); !loaded) return loaded.error();
+  return setup;
+}
+
+onboard::DeviceAddresses addresses_of(const Arguments& arguments, const calibration::Hardware& hardware) {
+  onboard::DeviceAddresses addresses = onboard::DeviceAddresses::of(hardware);
+  if (!arguments.vesc.empty()) addresses.vesc = arguments.vesc;
+  if (!arguments.joystick.empty()) addresses.joystick = arguments.joystick;
+  if (!arguments.lidar.empty()) {
+    const bool path = arguments.lidar.starts_with("/") || arguments.lidar.find("://") != std::string::npos;
+    addresses.lidar = path ? arguments.lidar : "tcp://" + arguments.lidar;
+  }
+  return addresses;
+}
+
+int drive(const Arguments& arguments, const calibration::CarProfile& profile) {
+  const auto run = resolve(arguments, profile.id, *profile.hardware);
+  if (!run) return apps::bad_input(run.error());
+  auto controllers = scenarios::make_controllers(*run);
+  if (!controllers) return apps::bad_input(controllers.error());
+  std::unique_ptr<Localiser> localiser;
+  if (run->localizer_map) localiser = std::make_unique<localization::Localizer>(run->localizer_map, run->parameters.lidar_mount());
+  const auto setup = setup_of(arguments, *run);
+  if (!setup) return apps::bad_input(setup.error());
+
+  const onboard::RunClock clock;
+  auto recorder = begin_recording(arguments, *run, clock.now());
+  if (!recorder) return apps::bad_input(recorder.error());
+  const std::string folder = *recorder ? (*recorder)->folder().string() : "";
+  onboard::Scribe scribe(*std::move(recorder));
+  auto runner =
+      onboard::Runner::make(*setup, addresses_of(arguments, *profile.hardware), *controllers->front(), localiser.get(), scribe, clock);
+  if (!runner) return apps::bad_input(runner.error());
+
+  apps::catch_interrupts();
+  const Time end = clock.now() + from_seconds(arguments.seconds);
+  const onboard::RunSummary summary =
+      (*runner)->run([&] { return apps::interrupted() || (arguments.seconds > 0.0 && clock.now() >= end); });
+  const Status closed = scribe.close(clock.now());
+  const std::string text = arguments.json ? json_of(summary) : text_of(summary);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (!folder.empty()) log::info("wrote " + folder);
+  if (!closed) log::error(closed.error().message);
+  if (summary.dropped > 0) log::error("the recording lacks " + std::to_string(summary.dropped) + " messages: the disk was too slow");
+  return closed && summary.dropped == 0 ? apps::kPassed : apps::kFailed;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Runs a controller on the car, without ROS", "car_run");
+  app.footer(kFooter);
+  Arguments arguments;
+  app.add_option("--car", arguments.car, "Car profile (default: $PITWALL_CAR, else the car that this board is in)");
+  app.add_option("--controller", arguments.controller, "What drives: " + join(controllers::names()))->capture_default_str();
+  app.add_option("--track", arguments.track, "Map and line that it follows: a track that ships, or a folder");
+  app.add_option("--start", arguments.start, "Where the car stands on the map, X,Y,YAW in m and rad (default: searched for)")
+      ->delimiter(',')
+      ->expected(3);
+  app.add_option("--set", arguments.assignments, "A parameter of the controller, CONTROLLER.KEY=VALUE (may be repeated)")
+      ->allow_extra_args(false);
+  app.add_option("--limit", arguments.limits, "A parameter of the supervisor, KEY=VALUE (may be repeated; docs/car.md lists them)")
+      ->allow_extra_args(false);
+  app.add_option("--vesc", arguments.vesc, "Motor controller (default: the profile's port)");
+  app.add_option("--lidar", arguments.lidar, "LiDAR, HOST:PORT or a serial line (default: the profile's)");
+  app.add_option("--joystick", arguments.joystick, "Joystick device (default: /dev/input/js0)");
+  app.add_option("--record", arguments.record, "Folder that the run's folder is made in");
+  app.add_option("--seconds", arguments.seconds, "Stop the car and end after so long (default: at Ctrl-C)")->check(CLI::NonNegativeNumber);
+  app.add_flag("--bench", arguments.bench, "Wheels up: speed capped at 1 m/s (--limit bench_speed_mps=)");
+  app.add_flag("--json", arguments.json, "Print the summary as JSON");
+  app.add_flag("--quiet", arguments.quiet, "Warnings only");
+  if (const auto code = apps::parse(app, argc, argv)) return *code;
+  log::set_quiet(arguments.quiet);
+  const std::string named = apps::chosen_car(arguments.car, "");
+  const auto profile = named.empty() ? apps::load_car_of_this_board() : apps::load_chosen_car(arguments.car, named);
+  if (!profile) return apps::bad_input(profile.error());
+  if (!profile->hardware) {
+    return apps::bad_input(
+        Error{profile->file.string() + ": car '" + profile->id + "' exists in the simulator only, its profile has no hardware"});
+  }
+  return drive(arguments, *profile);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return pitwall::apps::guarded([&] { return run(argc, argv); });
+}

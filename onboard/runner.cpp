@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onboard/runner.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "core/text.hpp"
+
+namespace pitwall::onboard {
+namespace {
+
+constexpr Duration kTick = from_milliseconds(10);
+constexpr Duration kControlTick = from_milliseconds(25);
+constexpr Duration kRepeatWarnings = from_milliseconds(1'000);
+constexpr Duration kRepeatWaiting = from_milliseconds(5'000);
+constexpr std::size_t kSamples = 1U << 21U;
+
+double cpu_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+std::string with_hint(Cause cause) {
+  std::string text(name(cause));
+  if (!hint(cause).empty()) text += " (" + std::string(hint(cause)) + ")";
+  return text;
+}
+
+std::string fault_text(const Telemetry& t) {
+  return vesc::fault_name(t.fault_code) + " at " + format_number(t.voltage_v, 3) + " V, " + format_number(t.speed_mps, 3) + " m/s, " +
+         format_number(t.fet_degc, 3) + " degC; " + vesc::fault_hint(t.fault_code);
+}
+
+void keep(std::vector<double>& values, double value) {
+  if (values.size() < kSamples) values.push_back(value);
+}
+
+}  // namespace
+
+DeviceAddresses DeviceAddresses::of(const calibration::Hardware& hardware) {
+  return {hardware.vesc_port, "tcp://" + hardware.lidar_ip + ":" + std::to_string(hardware.lidar_port), "/dev/input/js0"};
+}
+
+Spread Spread::of(std::vector<double> values) {
+  Spread out;
+  out.count = values.size();
+  if (values.empty()) return out;
+  std::sort(values.begin(), values.end());
+  out.p50 = values[values.size() / 2];
+  out.p99 = values[std::min(values.size() - 1, values.size() * 99 / 100)];
+  out.largest = values.back();
+  return out;
+}
+
+Runner::Runner(const CarLoopSetup& setup, Controller& controller, Localiser* localiser, Scribe& scribe, const RunClock& clock)
+    : inbox_(clock), scribe_(scribe), controller_(controller), loop_(setup, controller, localiser, scribe) {
+  events_.reserve(256);
+  intervals_ms_.reserve(kSamples);
+  ticks_ms_.reserve(kSamples);
+}
+
+Result<std::unique_ptr<Runner>> Runner::make(const CarLoopSetup& setup, const DeviceAddresses& addresses, Controller& controller,
+                                             Localiser* localiser, Scribe& scribe, const RunClock& clock) {
+  auto kind = lidar_kind(setup.hardware.lidar_model);
+  if (!kind) return kind.error();
+  auto vesc = opener_of(addresses.vesc, 115'200);
+  if (!vesc) return vesc.error();
+  auto lidar = opener_of(addresses.lidar, kind->baud);
+  if (!lidar) return lidar.error();
+  std::unique_ptr<Runner> runner(new Runner(setup, controller, localiser, scribe, clock));
+  drivers::VescOptions options;
+  options.telemetry_rate_hz = setup.hardware.vesc_poll_hz;
+  runner->motor_ = std::make_unique<MotorDevice>(runner->inbox_, *vesc, options);
+  runner->lidar_ = std::make_unique<LidarDevice>(runner->inbox_, *lidar, *std::move(kind));
+  runner->joystick_ = std::make_unique<JoystickDevice>(runner->inbox_, addresses.joystick);
+  return runner;
+}
+
+void Runner::take_events(Time now) {
+  for (Event& event : events_) {
+    if (const auto* note = std::get_if<Note>(&event)) scribe_.note(now, note->text);
+    if (const auto* values = std::get_if<drivers::Received<vesc::Values>>(&event)) scribe_.telemetry(*values, now);
+    if (const auto* scan = std::get_if<drivers::Received<LaserScan>>(&event)) {
+      if (last_arrival_ > Time{}) keep(intervals_ms_, 1e3 * (scan->arrival - last_arrival_).seconds());
+      last_arrival_ = scan->arrival;
+    }
+    loop_.take(event, now);
+  }
+}
+
+void Runner::tell(const LoopStep& step, Time now) {
+  const Output& out = step.out;
+  if (out.transition) {
+    const Transition& t = *out.transition;
+    std::string line = std::string(name(t.from)) + " -> " + std::string(name(t.to)) + ": " + with_hint(t.cause);
+    if (t.cause == Cause::kMotorFault) line += ": " + fault_text(*loop_.supervisor().first_fault());
+    const bool trouble = t.to == State::kFault || t.to == State::kEstop || (t.to == State::kStopping && t.cause != Cause::kDeadmanReleased);
+    scribe_.note(now, line, trouble);
+    waited_ = now;
+  } else if (out.cause != told_cause_) {
+    scribe_.note(now, std::string(name(out.state)) + ": " + with_hint(out.cause), true);
+  }
+  told_cause_ = out.cause;
+  if (out.refused != told_refusal_ && out.refused != Cause::kNone) scribe_.note(now, "does not arm: " + with_hint(out.refused), true);
+  told_refusal_ = out.refused;
+  tell_state(out, now);
+}
+
+void Runner::tell_state(const Output& out, Time now) {
+  const std::uint32_t fresh = out.warnings & ~told_warnings_;
+  told_warnings_ |= out.warnings;
+  if (fresh != 0) {
+    std::string line = "warning:";
+    for (int k = 0; k < kWarnings; ++k) {
+      const auto bit = static_cast<Warning>(1U << static_cast<unsigned>(k));
+      if ((fresh & static_cast<std::uint32_t>(bit)) != 0) line += " " + std::string(name(bit));
+    }
+    scribe_.note(now, line, true);
+  }
+  if (now - warned_ >= kRepeatWarnings) {
+    told_warnings_ = out.warnings;
+    warned_ = now;
+  }
+  if (out.state == State::kArmed || now - waited_ < kRepeatWaiting) return;
+  waited_ = now;
+  const Facts& f = loop_.facts();
+  const auto is = [](bool there, const char* what) { return std::string(there ? ", " : ", no ") + what; };
+  const auto young = [&](const std::optional<Time>& t) { return t && now - *t < from_milliseconds(400); };
+  std::string line = std::string(name(out.state)) + ": waits" + is(f.motor_present, "motor controller") +
+                     is(f.telemetry && young(f.telemetry->arrival), "telemetry") + is(young(f.scan), "scan") +
+                     is(f.joystick_present, "joystick");
+  if (f.needs_pose) line += is(young(f.pose), "pose");
+  scribe_.note(now, line);
+}
+
+RunSummary Runner::run(const std::function<bool()>& stop) {
+  const double cpu_s = cpu_seconds();
+  const Time began = inbox_.clock().now();
+  waited_ = began;
+  loop_.begin(began);
+  motor_->start();
+  lidar_->start();
+  joystick_->start();
+  last_tick_ = began;
+  while (true) {
+    const Time deadline = last_tick_ + kTick;
+    inbox_.wait(std::min(deadline, loop_.next_decision().value_or(deadline)), events_);
+    if (stop()) loop_.shut_down();
+    const Time now = inbox_.clock().now();
+    take_events(now);
+    const LoopStep step = loop_.tick(now);
+    motor_->send(std::span(step.frames).first(step.frame_count), step.scan_arrival);
+    const Duration since = now - last_tick_;
+    keep(ticks_ms_, 1e3 * since.seconds());
+    if (since > kControlTick) ++summary_.late_ticks;
+    if (step.out.state == State::kArmed) summary_.armed_s += since.seconds();
+    last_tick_ = now;
+    tell(step, now);
+    summary_.last_state = step.out.state;
+    if (step.out.finished) break;
+  }
+  motor_->stop();
+  lidar_->stop();
+  joystick_->stop();
+  return summary(began, inbox_.clock().now(), cpu_seconds() - cpu_s);
+}
+
+RunSummary Runner::summary(Time began, Time ended, double cpu_s) {
+  RunSummary out = summary_;
+  out.lasted_s = (ended - began).seconds();
+  out.way_m = loop_.odometry().way_m();
+  out.counts = loop_.counts();
+  out.latency_ms = Spread::of(motor_->latencies_ms());
+  out.interval_ms = Spread::of(std::move(intervals_ms_));
+  out.tick_ms = Spread::of(std::move(ticks_ms_));
+  out.dropped = scribe_.dropped();
+  out.bad_sums = motor_->session().counters().bad_sums + lidar_->session().counters().bad_sums;
+  out.cpu_share = out.lasted_s > 0.0 ? cpu_s / out.lasted_s : 0.0;
+  out.controller = controller_.counters();
+  return out;
+}
+
+}  // namespace pitwall::onboard

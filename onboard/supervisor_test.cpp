@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onboard/supervisor.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "onboard/test_operator.hpp"
+#include "tests/support/allocation_guard.hpp"
+
+using namespace pitwall;
+using namespace pitwall::onboard;
+
+TEST_CASE("from no device to driving and back: every transition with its cause") {
+  TestCar car;
+  car.facts.motor_present = false;
+  car.no_telemetry = true;
+  CHECK(car.tick().state == State::kNoDevice);
+  CHECK(car.out.motor == Motor::kNothing);
+  car.facts.motor_present = true;
+  car.facts.motor_identified = false;
+  CHECK(car.run(50).state == State::kNoDevice);
+  car.facts.motor_identified = true;
+  CHECK(car.run(50).state == State::kIdentified);
+  CHECK(car.out.motor == Motor::kNothing);
+  car.no_telemetry = false;
+  CHECK(car.run(10).state == State::kDisarmed);
+  CHECK(car.out.motor == Motor::kRelease);
+  CHECK(*car.out.steering_rad == 0.0);
+  car.facts.deadman = true;
+  CHECK(car.run(2000).state == State::kArmed);
+  CHECK(car.out.motor == Motor::kSpeed);
+  CHECK(car.out.speed_mps == doctest::Approx(2.0));
+  CHECK(*car.out.steering_rad == doctest::Approx(0.1));
+  car.facts.deadman = false;
+  CHECK(car.run(3000).state == State::kDisarmed);
+  REQUIRE(car.log.size() == 5);
+  const Cause causes[] = {Cause::kFound, Cause::kTelemetryFresh, Cause::kDeadmanPressed, Cause::kDeadmanReleased, Cause::kStands};
+  for (std::size_t k = 0; k < 5; ++k) CHECK(car.log[k].cause == causes[k]);
+}
+
+TEST_CASE("row 1: a joystick that is gone is a stop in the same tick, a silent one after its deadline only if it streams at rest") {
+  TestCar gone;
+  gone.driving().facts.joystick_present = false;
+  gone.run(10);
+  CHECK(gone.out.state == State::kStopping);
+  CHECK(gone.out.cause == Cause::kJoystickGone);
+  CHECK(gone.out.motor == Motor::kBrake);
+
+  TestCar silent;
+  silent.driving().no_events = true;
+  CHECK(silent.ms_to_stop(2000) == 760);
+  CHECK(silent.out.cause == Cause::kJoystickSilent);
+
+  TestCar quiet_pad;
+  quiet_pad.facts.joystick_streams = false;
+  quiet_pad.driving().no_events = true;
+  CHECK(quiet_pad.run(5000).state == State::kArmed);
+  CHECK(quiet_pad.out.warns(Warning::kPadLossInvisible));
+
+  TestCar slow;  // at rest a pad may be silent
+  slow.wanted_mps = 0.0;
+  slow.driving().no_events = true;
+  CHECK(slow.run(5000).state == State::kArmed);
+}
+
+TEST_CASE("row 1: a joystick replugged between two ticks is a stop, and must be seen released again") {
+  TestCar car;
+  car.driving().facts.joystick_connection = 2;
+  CHECK(car.run(10).cause == Cause::kJoystickGone);
+  CHECK(car.run(3000).state == State::kDisarmed);
+  CHECK(car.out.refused == Cause::kDeadmanNotSeenReleased);
+}
+
+TEST_CASE("rows 2 and 3: losing the operator is a stop whatever still commands, by level and not by edge") {
+  TestCar car;
+  car.driving().facts.deadman = false;
+  car.run(10);
+  CHECK(car.out.cause == Cause::kDeadmanReleased);
+  int frames = 0;
+  while (car.out.state == State::kStopping && frames < 1000) {
+    CHECK(car.brakes());  // repeated, in every tick
+    car.run(10);
+    ++frames;
+  }
+  CHECK(frames > 50);
+  CHECK(car.out.state == State::kDisarmed);
+  for (int k = 0; k < 100; ++k) CHECK(car.run(10).motor != Motor::kSpeed);
+}
+
+TEST_CASE("rows 4 and 5: a command is sent once, and a controller that hangs is a stop after 0.15 s") {
+  TestCar car;
+  car.driving().no_command = true;
+  std::int64_t ms = 0;
+  while (car.out.state == State::kArmed) {
+    car.run(10);
+    ms += 10;
+    CHECK(car.out.motor != Motor::kSpeed);
+  }
+  CHECK(ms == 160);
+  CHECK(car.out.cause == Cause::kCommandStale);
+}
+
+TEST_CASE("row 5: a loop that was held up stops before it sends anything else") {
+  TestCar car;
+  car.driving();
+  car.advance(400);
+  car.tick();
+  CHECK(car.out.cause == Cause::kLoopLate);
+  CHECK(car.brakes());
+}
+
+TEST_CASE("row 6: the firmware's own timeout while commands go out is a stop") {
+  TestCar car;
+  car.telemetry.firmware_timeout = true;  // as it is after a while at rest
+  CHECK(car.armed().run(200).state == State::kArmed);
+  car.telemetry.firmware_timeout = false;
+  CHECK(car.run(500).state == State::kArmed);
+  car.telemetry.firmware_timeout = true;
+  CHECK(car.run(10).cause == Cause::kFirmwareTimeout);
+}
+
+TEST_CASE("row 7: asked to end it brakes until it stands, then centres and releases; at most 1 s") {
+  TestCar car;
+  car.driving().facts.shutdown = true;
+  car.run(10);
+  CHECK(car.out.cause == Cause::kShutdown);
+  CHECK(car.out.motor == Motor::kBrake);
+  CHECK_FALSE(car.out.finished);
+  while (!car.out.finished) car.run(10);
+  CHECK(std::abs(car.speed_mps) < 0.2);
+  CHECK(car.out.motor == Motor::kRelease);
+  CHECK(*car.out.steering_rad == 0.0);
+
+  TestCar sliding;
+  sliding.driving().wheels_free = false;
+  sliding.facts.shutdown = true;
+  CHECK_FALSE(sliding.run(990).finished);
+  CHECK(sliding.run(20).finished);
+
+  TestCar idle;
+  idle.disarmed().facts.shutdown = true;
+  CHECK(idle.run(10).finished);
+
+  TestCar nothing;
+  nothing.facts.motor_present = false;
+  nothing.facts.shutdown = true;
+  CHECK(nothing.run(10).finished);
+}
+
+TEST_CASE("rows 8 and 9: unplugged is NO_DEVICE, replugged is DISARMED until the deadman is released and pressed") {
+  for (const bool seen_away : {true, false}) {
+    TestCar car;
+    car.driving();
+    if (seen_away) {
+      car.facts.motor_present = false;
+      CHECK(car.run(10).state == State::kNoDevice);
+      CHECK(car.out.motor == Motor::kNothing);
+      car.run(500);
+    }
+    car.facts.motor_present = true;
+    car.facts.motor_connection = 2;
+    car.speed_mps = 0.0;
+    for (int k = 0; k < 300; ++k) CHECK(car.run(10).motor != Motor::kSpeed);
+    CHECK(car.out.state == State::kDisarmed);
+    CHECK(car.out.refused == Cause::kDeadmanNotSeenReleased);
+    car.facts.deadman = false;
+    car.run(20);
+    car.facts.deadman = true;
+    CHECK(car.run(10).state == State::kArmed);
+  }
+}
+
+TEST_CASE("row 8: a car that still rolls after a replug is braked first") {
+  TestCar car;
+  car.driving().facts.motor_connection = 2;
+  car.run(30);
+  CHECK(car.out.state == State::kStopping);
+  CHECK(car.out.cause == Cause::kRolling);
+  CHECK(car.out.motor == Motor::kBrake);
+}
+
+TEST_CASE("row 8: another motor controller than before is a fault") {
+  TestCar car;
+  car.disarmed().facts.motor_identity = 8;
+  CHECK(car.run(10).cause == Cause::kOtherMotorController);
+  CHECK(car.out.state == State::kFault);
+}
+
+TEST_CASE("row 10: a port that is present and silent is a stop after 0.4 s, and the brake goes on blindly") {
+  TestCar car;
+  car.driving().no_telemetry = true;
+  CHECK(car.ms_to_stop(1000) == 410);
+  CHECK(car.out.cause == Cause::kTelemetryStale);
+  CHECK(car.run(2000).state == State::kStopping);
+  CHECK(car.out.motor == Motor::kBrake);
+  car.no_telemetry = false;
+  CHECK(car.run(1500).state == State::kDisarmed);
+}
+
+TEST_CASE("row 12: armed with 5 m/s wanted the first command is 0 and the speed rises at its ramp") {
+  TestCar car;
+  car.wanted_mps = 5.0;
+  car.armed();
+  REQUIRE(car.out.state == State::kArmed);
+  CHECK(car.out.motor == Motor::kHold);
+  double last = 0.0;
+  for (int k = 0; k < 100; ++k) {
+    car.run(10);
+    CHECK(car.out.speed_mps <= last + 4.0 * 0.01 + 1e-9);
+    last = car.out.speed_mps;
+  }
+  CHECK(last == doctest::Approx(4.0).epsilon(0.02));
+}
+
+TEST_CASE("row 12: no telemetry, no motion; a rolling car does not arm") {
+  TestCar car;
+  car.disarmed().speed_mps = 0.5;
+  car.wheels_free = false;
+  car.facts.deadman = true;
+  CHECK(car.run(10).refused == Cause::kRolling);
+  car.speed_mps = 0.0;
+  CHECK(car.run(500).state == State::kDisarmed);  // still the same press
+}
+
+TEST_CASE("row 13: a stop is brake current and then a hold, also for a controller's speed 0") {
+  TestCar car;
+  car.driving().wanted_mps = 0.0;
+  car.run(10);
+  CHECK(car.out.state == State::kArmed);
+  CHECK(car.out.motor == Motor::kBrake);
+  CHECK(car.run(2000).motor == Motor::kHold);
+  CHECK(car.out.state == State::kArmed);
+  CHECK(std::abs(car.speed_mps) < 0.2);
+}
+
+TEST_CASE("row 13: after a brake at speed the command goes on from the measured speed") {
+  TestCar car;
+  car.driving().wanted_mps = 0.0;
+  car.run(20);
+  car.wanted_mps = 2.0;
+  car.run(10);
+  CHECK(car.out.motor == Motor::kSpeed);
+  CHECK(car.out.speed_mps > 1.8);
+}
+
+TEST_CASE("row 14: brake current ramps up, is held back near full battery, and the steering is held") {
+  TestCar car;
+  car.driving().facts.deadman = false;
+  car.run(10);
+  CHECK(car.out.current_a == doctest::Approx(12.5));
+  CHECK_FALSE(car.out.steering_rad.has_value());
+  car.run(20);
+  CHECK(car.out.current_a == doctest::Approx(17.5));
+  CHECK(car.run(60).current_a == doctest::Approx(25.0));
+  CHECK_FALSE(car.out.warns(Warning::kBrakeLimited));
+  CHECK_FALSE(car.out.steering_rad.has_value());
+
+  TestCar full;
+  full.driving().telemetry.voltage_v = 57.0;
+  full.facts.deadman = false;
+  CHECK(full.run(200).current_a == doctest::Approx(0.25 * 25.0));
+  CHECK(full.out.warns(Warning::kBrakeLimited));
+}
+
+TEST_CASE("row 15: the servo is centred when the car is disarmed") {
+  TestCar car;
+  car.driving().facts.deadman = false;
+  bool centred = false;
+  for (int k = 0; k < 300 && car.out.state != State::kDisarmed; ++k) centred = car.run(10).steering_rad == std::optional(0.0);
+  CHECK(centred);
+}
+
+TEST_CASE("row 16: a steering command beyond the servo is clipped on its own side and said") {
+  for (const double wanted : {0.5, -0.5}) {
+    TestCar car;
+    car.steering_rad = wanted;
+    car.driving();
+    CHECK(*car.out.steering_rad == (wanted > 0.0 ? 0.31 : -0.26));
+    CHECK(car.out.warns(Warning::kSteeringClipped));
+  }
+  TestCar car;
+  CHECK_FALSE(car.driving().out.warns(Warning::kSteeringClipped));
+}
+
+TEST_CASE("row 17: a fault latches with its telemetry, the brake goes on, only an acknowledge with the deadman released ends it") {
+  TestCar car;
+  car.driving().telemetry.fault_code = 2;
+  car.telemetry.voltage_v = 9.0;
+  car.run(10);
+  CHECK(car.out.state == State::kFault);
+  CHECK(car.out.cause == Cause::kMotorFault);
+  REQUIRE(car.supervisor.first_fault().has_value());
+  CHECK(car.supervisor.first_fault()->voltage_v == 9.0);
+  car.telemetry.fault_code = 0;
+  car.telemetry.voltage_v = 11.8;
+  for (int k = 0; k < 300; ++k) CHECK((car.run(10).state == State::kFault && car.brakes()));
+  car.facts.acknowledge = true;
+  CHECK(car.run(10).state == State::kFault);  // deadman held
+  car.facts.deadman = false;
+  CHECK(car.run(10).state == State::kFault);  // no new press
+  car.facts.acknowledge = false;
+  car.run(10);
+  car.facts.acknowledge = true;
+  CHECK(car.run(10).state == State::kDisarmed);
+}
+
+TEST_CASE("row 17: a fault that lasts cannot be acknowledged") {
+  TestCar car;
+  car.disarmed().telemetry.fault_code = 1;
+  car.run(10);
+  car.facts.acknowledge = true;
+  CHECK(car.run(100).state == State::kFault);
+}
+
+TEST_CASE("row 18: low battery warns, then caps the speed, then stops the car; a short sag does not") {
+  TestCar car;
+  car.wanted_mps = 3.0;
+  car.driving().telemetry.voltage_v = 3 * 3.55;
+  CHECK(car.run(3000).warns(Warning::kBatteryLow));
+  CHECK(car.out.speed_mps == doctest::Approx(3.0));
+  car.telemetry.voltage_v = 3 * 3.45;
+  car.run(4000);
+  CHECK(car.out.warns(Warning::kSpeedCapped));
+  CHECK(car.out.speed_mps == doctest::Approx(1.5));
+  car.telemetry.voltage_v = 3 * 3.35;
+  CHECK(car.run(3000).state == State::kDisarmed);
+  CHECK(car.log[car.log.size() - 2].cause == Cause::kBatteryEmpty);
+  car.facts.deadman = false;
+  car.run(100);
+  car.facts.deadman = true;
+  CHECK(car.run(10).refused == Cause::kBatteryEmpty);
+
+  TestCar sag;
+  sag.driving().telemetry.voltage_v = 8.5;
+  sag.run(50);
+  sag.telemetry.voltage_v = 11.8;
+  CHECK(sag.run(100).state == State::kArmed);
+}
+
+TEST_CASE("row 18: without a battery, on USB alone, the car does not arm") {
+  TestCar car;
+  car.telemetry.voltage_v = 4.8;
+  car.disarmed().facts.deadman = true;
+  CHECK(car.run(10).refused == Cause::kBatteryAbsent);
+}
+
+TEST_CASE("row 18: heat warns and slows, then stops; a motor without a sensor is not believed") {
+  TestCar car;
+  car.driving().telemetry.fet_degc = 80.0;
+  CHECK(car.run(1000).warns(Warning::kHot));
+  CHECK(car.out.speed_mps == doctest::Approx(1.5));
+  car.telemetry.fet_degc = 91.0;
+  CHECK(car.run(10).cause == Cause::kTooHot);
+
+  TestCar no_sensor;
+  no_sensor.driving().telemetry.motor_degc = 230.0;
+  CHECK_FALSE(no_sensor.run(100).warns(Warning::kHot));
+  no_sensor.telemetry.motor_degc = 100.0;
+  CHECK(no_sensor.run(10).cause == Cause::kTooHot);
+}
+
+TEST_CASE("rows 19, 20 and 23: scan, odometry and pose are each a stop 0.4 s after their last; so is one from the future") {
+  struct Source {
+    bool TestCar::*missing;
+    Cause cause;
+    std::optional<Time> Facts::*stamp;
+  };
+  for (const Source& source :
+       {Source{&TestCar::no_scan, Cause::kScanStale, &Facts::scan}, Source{&TestCar::no_odometry, Cause::kOdometryStale, &Facts::odometry},
+        Source{&TestCar::no_pose, Cause::kPoseStale, &Facts::pose}}) {
+    TestCar car;
+    car.driving().*source.missing = true;
+    CHECK(car.ms_to_stop(1000) == 410);
+    CHECK(car.out.cause == source.cause);
+    CHECK(car.brakes());
+
+    TestCar future;
+    future.driving().*source.missing = true;
+    future.facts.*source.stamp = future.facts.now + from_milliseconds(500);
+    CHECK(future.run(10).cause == source.cause);
+  }
+  TestCar mapless;  // a law without a map needs no pose
+  mapless.facts.needs_pose = false;
+  mapless.no_pose = true;
+  CHECK(mapless.driving().out.state == State::kArmed);
+}
+
+TEST_CASE("row 24: wheels that turn against the command are a fault within 0.4 s") {
+  TestCar car;
+  car.wheel_gain = -1.0;
+  car.armed();
+  CHECK(car.ms_to_stop(1000) <= 400);
+  CHECK(car.out.state == State::kFault);
+  CHECK(car.out.cause == Cause::kSpeedSign);
+}
+
+TEST_CASE("row 24: a speed that is not that of the commands is a fault after 0.5 s, a wheel that lags is not") {
+  TestCar fast;
+  fast.driving().wheel_gain = 2.5;
+  CHECK(fast.ms_to_stop(1000) == 510);
+  CHECK(fast.out.cause == Cause::kSpeedMismatch);
+
+  TestCar blocked;
+  blocked.wanted_mps = 3.0;
+  blocked.driving().wheels_free = false;
+  blocked.speed_mps = 0.0;
+  CHECK(blocked.ms_to_stop(1000) == 510);
+
+  TestCar well;
+  well.wheel_gain = 1.2;
+  well.driving();
+  for (const double wanted : {4.0, 0.0, 1.0, 3.0, 0.5}) {
+    well.wanted_mps = wanted;
+    CHECK(well.run(2000).state == State::kArmed);
+  }
+}
+
+TEST_CASE("rows 25 and 26: commands that are not finite stop the car, finite ones are clamped") {
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()}) {
+    TestCar speed;
+    speed.driving().wanted_mps = bad;
+    CHECK(speed.run(10).cause == Cause::kCommandNotFinite);
+    CHECK(speed.brakes());
+    TestCar steering;
+    steering.driving().steering_rad = bad;
+    CHECK(steering.run(10).cause == Cause::kCommandNotFinite);
+  }
+  TestCar huge;
+  huge.wanted_mps = 1e30;
+  CHECK(huge.driving().out.speed_mps == doctest::Approx(5.0));
+  CHECK(huge.out.warns(Warning::kSpeedClamped));
+  TestCar back;
+  back.wanted_mps = -3.0;
+  CHECK(back.driving().out.motor == Motor::kHold);  // reverse only where it is allowed
+  SupervisorParameters p = TestCar::parameters();
+  p.speed_min_mps = -2.0;
+  TestCar reverse(p);
+  reverse.wanted_mps = -3.0;
+  CHECK(reverse.driving().out.speed_mps == doctest::Approx(-2.0));
+}
+
+TEST_CASE("row 27: the emergency stop wins in every state and stays until released and acknowledged") {
+  for (int from = 0; from < 6; ++from) {
+    TestCar car;
+    if (from == 0) car.facts.motor_present = false;
+    if (from == 1) car.no_telemetry = true;
+    if (from >= 2) car.disarmed();
+    if (from >= 3) car.driving();
+    if (from == 4) car.facts.deadman = false;
+    if (from == 5) car.telemetry.fault_code = 1;
+    car.run(20);
+    CHECK(static_cast<int>(car.out.state) == from);
+    car.facts.estop = true;
+    CHECK(car.run(10).state == State::kEstop);
+    CHECK(car.brakes());
+    car.telemetry.fault_code = 0;
+    car.facts.estop = false;
+    car.facts.motor_present = true;
+    car.no_telemetry = false;
+    car.facts.deadman = true;
+    CHECK(car.run(3000).state == State::kEstop);
+    car.facts.deadman = false;
+    car.facts.acknowledge = true;
+    CHECK(car.run(10).state == State::kDisarmed);
+  }
+}
+
+TEST_CASE("row 27: the motor controller's kill switch is an emergency stop, and is kept over an unplugged cable") {
+  TestCar car;
+  car.driving().telemetry.kill_switch = true;
+  CHECK(car.run(10).state == State::kEstop);
+  CHECK(car.out.cause == Cause::kKillSwitch);
+  car.telemetry.kill_switch = false;
+  car.facts.motor_connection = 2;
+  CHECK(car.run(100).state == State::kEstop);
+}
+
+TEST_CASE("row 29: a deadman that is held when the joystick appears does not arm") {
+  TestCar car;
+  car.facts.deadman = true;
+  CHECK(car.run(2000).state == State::kDisarmed);
+  CHECK(car.out.refused == Cause::kDeadmanNotSeenReleased);
+  car.facts.deadman = false;
+  car.run(10);
+  car.facts.deadman = true;
+  CHECK(car.run(10).state == State::kArmed);
+}
+
+TEST_CASE("row 29: what becomes ready under a held deadman does not start the car") {
+  TestCar car;
+  car.no_pose = true;
+  car.disarmed().facts.deadman = true;
+  CHECK(car.run(100).refused == Cause::kPoseStale);
+  car.no_pose = false;
+  CHECK(car.run(1000).state == State::kDisarmed);
+  CHECK(car.out.refused == Cause::kPoseStale);
+}
+
+TEST_CASE("row 30: devices that come late are waited for") {
+  TestCar car;
+  car.facts.motor_present = false;
+  car.facts.joystick_present = false;
+  car.no_scan = true;
+  CHECK(car.run(5000).state == State::kNoDevice);
+  car.facts.motor_present = true;
+  CHECK(car.run(100).state == State::kDisarmed);
+  car.facts.joystick_present = true;
+  car.no_scan = false;
+  CHECK(car.armed().out.state == State::kArmed);
+}
+
+TEST_CASE("an old firmware is not driven") {
+  TestCar car;
+  car.facts.motor_supported = false;
+  CHECK(car.run(500).state == State::kNoDevice);
+  CHECK(car.out.cause == Cause::kFirmwareTooOld);
+}
+
+TEST_CASE("row 32: bench mode caps the speed") {
+  TestCar car(TestCar::parameters(), true);
+  car.wanted_mps = 4.0;
+  CHECK(car.driving().out.speed_mps == doctest::Approx(1.0));
+}
+
+TEST_CASE("no tick allocates") {
+  TestCar car;
+  car.disarmed();
+  Supervisor supervisor(TestCar::parameters());
+  const AllocationGuard guard;
+  for (int k = 0; k < 1000; ++k) {
+    car.advance();
+    car.facts.deadman = (k / 100) % 2 == 1;
+    car.facts.scan = car.facts.now;
+    supervisor.tick(car.facts);
+  }
+  CHECK(guard.count() == 0);
+}
+
+TEST_CASE("every cause, state and warning has a name of its own") {
+  for (int a = 0; a < kCauses; ++a) {
+    CHECK_FALSE(name(static_cast<Cause>(a)).empty());
+    for (int b = 0; b < a; ++b) CHECK(name(static_cast<Cause>(a)) != name(static_cast<Cause>(b)));
+  }
+  CHECK(name(Warning::kPadLossInvisible) == "pad_loss_invisible");
+  CHECK(name(State::kEstop) == "ESTOP");
+}

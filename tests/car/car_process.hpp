@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program car_run as a process against emulated devices, and what a test asks of the two.
+#pragma once
+
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "drivers/emulators/rig.hpp"
+
+namespace pitwall::tests {
+
+/// A rig and, while it runs, car_run on its devices. Folders and process are gone with it.
+class CarOnRig {
+ public:
+  /// The rig serves from here on; car_run is not started yet. `name` names the folder.
+  explicit CarOnRig(const std::string& name, emulators::RigOptions options = {});
+  ~CarOnRig();
+  CarOnRig(const CarOnRig&) = delete;
+  CarOnRig& operator=(const CarOnRig&) = delete;
+
+  /// Starts car_run with these flags beside the devices' own.
+  void start(const std::vector<std::string>& flags = {});
+  /// Ready to arm: telemetry, scans and joystick are there. False after 10 s.
+  bool wait_ready();
+  /// Presses the deadman until the car drives. False after 3 s.
+  bool wait_driving();
+  void command(const std::string& line);
+  void kill(int signal) const;
+  /// Exit code of the process once it has ended (128 + signal where one ended it); -1 after `timeout`.
+  int wait_exit(Duration timeout);
+  /// What it has said on both streams.
+  [[nodiscard]] std::string said() const;
+  /// Waits until it has said that.
+  [[nodiscard]] bool wait_said(const std::string& what, Duration timeout) const;
+
+  /// ms from `since` until the first brake, hold or release that came after the last SET_RPM, by the motor controller's log; -1: still
+  /// drives, or nothing came within `timeout`.
+  [[nodiscard]] double ms_to_brake(Time since, Duration timeout) const;
+  /// Commands of that name since then.
+  [[nodiscard]] int count(std::string_view name, Time since) const;
+  [[nodiscard]] emulators::Rig& rig() { return *rig_; }
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+  [[nodiscard]] int process() const { return process_; }
+
+ private:
+  std::filesystem::path folder_;
+  std::unique_ptr<emulators::Rig> rig_;
+  int process_ = -1;
+};
+
+/// Sleeps.
+void pause(Duration length);
+
+}  // namespace pitwall::tests
