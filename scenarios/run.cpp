@@ -26,7 +26,9 @@ constexpr double kStanding_mps = 0.02;
 
 /// What the law `map` knows of the tyres: those that the scenario simulates, on its floor.
 Status give_steering_table(const ResolvedRun& run, controllers::LineToFollow& line) {
-  const bool asked = std::any_of(run.cars.begin(), run.cars.end(), [](const CarSpec& car) { return car.controller == "map"; });
+  const CourseSpec& course = run.scenario.course;
+  const bool asked = (course.wanted() && course.race_controller == "map") ||
+                     std::any_of(run.cars.begin(), run.cars.end(), [](const CarSpec& car) { return car.controller == "map"; });
   if (!asked) return {};
   const auto car = plant::Plant::make(run.parameters, plant::Options::of(run.scenario.fidelity), run.scenario.world.surface_friction);
   if (!car) return car.error();
