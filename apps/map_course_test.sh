@@ -35,6 +35,11 @@ cp own/loft/trajectory.tum first.tum
 expect 0 '"passed": true' "JSON" "$bin/map_course" runs/drive --name again --out elsewhere --json
 expect 0 '' "same bytes" cmp first.tum elsewhere/again/trajectory.tum
 expect 0 '' "same map" cmp own/loft/loft_map.pgm elsewhere/again/again_map.pgm
+# A bag of scans and odometry alone: the odometry is the transform, the car's profile knows the mount.
+"$bin/bag" convert runs/drive --topic /scan --topic /odom -o bare >/dev/null
+expect 0 "no transform says where the scanner .laser. sits; taken from the profile.*PASS +bare" "scans and odometry alone" \
+  "$bin/map_course" bare --name bare --quiet
+expect 0 '' "as with transforms" cmp first.tum own/bare/trajectory.tum
 
 # Half a lap: a reason, a report, no track.
 "$bin/run_validation" --scenario gap --tracks indoor_oval --timeout 8 --record half --quiet >/dev/null
