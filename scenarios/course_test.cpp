@@ -2,13 +2,17 @@
 // Courses that are mapped first and raced on then, in short: the whole suite is the CTest `validation_course`.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "core/files.hpp"
 #include "scenarios/course_driver.hpp"
 #include "scenarios/course_judge.hpp"
+#include "scenarios/replay_run.hpp"
 #include "scenarios/run.hpp"
+#include "tests/support/temp_folder.hpp"
+#include "tracks/track.hpp"
 
 namespace pitwall::scenarios {
 namespace {
@@ -62,6 +66,21 @@ TEST_CASE(
   CHECK(outcome.course->raced_m > 15.0);
   CHECK(outcome.max_pose_error_m < 0.12);
   CHECK(outcome.trace_hash == outcome_of("course_solo", kShort).trace_hash);
+}
+
+TEST_CASE("course: a recording replays to the bit, the SLAM included, and holds what the car made") {
+  const TempFolder temp("course");
+  const auto runs = runs_of("course_solo", shortly({"course.race_s=3", "course.raced_at_least_m=1", "course.distance_at_least_m=0"}));
+  REQUIRE(runs.ok());
+  const auto outcome = run_verified(runs->front(), {temp.path() / "run", "here"}, [] { return false; });
+  REQUIRE_MESSAGE(outcome.ok(), (outcome.ok() ? "" : outcome.error().message));
+  CHECK_MESSAGE(outcome->passed, outcome->replay);
+  CHECK(outcome->replay.find("ego (course): identical") == 0);
+  CHECK(tracks::load_map(temp.path() / "run" / "map.yaml").ok());
+  const auto line = tracks::load_line(temp.path() / "run" / "raceline_profiled.csv");
+  REQUIRE(line.ok());
+  CHECK(std::fabs(line->path.length_m() - outcome->course->line_length_m) < 0.01);
+  CHECK(tracks::load_line(temp.path() / "run" / "raceline_raw.csv").ok());
 }
 
 TEST_CASE("course: a car that stands in the way is on the map, and is passed while racing") {

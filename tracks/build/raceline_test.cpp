@@ -13,6 +13,7 @@
 #include "tracks/build/spline.hpp"
 #include "tracks/footprint.hpp"
 #include "tracks/line_check.hpp"
+#include "tracks/line_csv.hpp"
 
 namespace pitwall::tracks::build {
 namespace {
