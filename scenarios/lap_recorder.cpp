@@ -83,7 +83,8 @@ bool LapRecorder::add(Time stamp, const Pose2& T_map_base, const Pose2& T_odom_b
   lap_.departed_m = std::max(lap_.departed_m, lap_.gap_m);
   lap_.heading_rad = wrap_angle(T_map_base.yaw - T_map_start_.yaw);
   lap_.allowed_gap_m = rules_.allowed_gap_m(lap_.turned_rad);
-  if (since_m < rules_.sample_m || !missing(lap_).empty()) return false;
+  if (lap_.distance_m < rules_.distance_m || lap_.gap_m > lap_.allowed_gap_m) return false;  // the rest is words
+  if (!missing(lap_).empty()) return false;
   lap_.closed = true;
   trim_to_last_revolution(lap_, rules_.widen_after);
   closed_.push_back(std::move(lap_));
