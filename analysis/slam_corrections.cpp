@@ -11,7 +11,6 @@ namespace pitwall::analysis {
 namespace {
 
 constexpr double kSame = 1e-6;
-constexpr double kWideningFrom = 1.25;  // revolutions
 constexpr double kPast_m = 0.3;
 
 double moved(const Pose2& before, const Pose2& after, const Pose2& T_odom_base) {
@@ -35,9 +34,8 @@ class LapWatch {
     if (i > begin_) way_m_ += step(i);
     const double away = from_start(i);
     departed_ = departed_ || distance(path_.T_map_base[i].position(), path_.T_map_base[begin_].position()) >= rules_.departed_m;
-    const bool may_close = departed_ && way_m_ >= rules_.least_distance_m && turned(i) >= rules_.least_turn_rad &&
-                           path_.t_s[i] - path_.t_s[begin_] >= rules_.least_time_s && away <= gate(i) &&
-                           heading_error(i) <= rules_.heading_rad;
+    const bool may_close = departed_ && way_m_ >= rules_.distance_m && turned(i) >= rules_.turned_rad &&
+                           path_.t_s[i] - path_.t_s[begin_] >= rules_.lasted_s && away <= gate(i) && heading_error(i) <= rules_.heading_rad;
     if (may_close && (!best_ || away < from_start(*best_))) best_ = i;
     // Out of the gate again, or past the closest approach by more than a parked car jitters.
     const bool past = best_ && (!may_close || away > from_start(*best_) + kPast_m);
@@ -65,10 +63,7 @@ class LapWatch {
   [[nodiscard]] double heading_error(std::size_t i) const {
     return std::abs(wrap_angle(path_.T_map_base[i].yaw - path_.T_map_base[0].yaw));
   }
-  [[nodiscard]] double gate(std::size_t i) const {
-    const double beyond = std::max(0.0, turned(i) / (2.0 * math::kPi) - kWideningFrom);
-    return std::min(rules_.widest_closure_m, rules_.closure_m * (1.0 + beyond));
-  }
+  [[nodiscard]] double gate(std::size_t i) const { return rules_.allowed_gap_m(turned(i)); }
 
   const DrivenPath& path_;
   const LapRules& rules_;

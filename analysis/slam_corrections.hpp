@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/slam_recording.hpp"
+#include "scenarios/lap_recorder.hpp"
 
 namespace pitwall::analysis {
 
@@ -38,16 +39,8 @@ struct DrivenPath {
 /// At the stamps of the odometry; where the SLAM has no pose there is no sample.
 DrivenPath driven_path(const SlamRecording& run, const NamedOdometry& odometry);
 
-/// When a lap is closed, as the supervisor of racerbot decides it.
-struct LapRules {
-  double departed_m = 2.0;
-  double least_distance_m = 5.0;
-  double least_turn_rad = 5.235987755982989;  ///< 300 deg, by odometry
-  double least_time_s = 15.0;
-  double closure_m = 1.5;  ///< grows by as many of itself as the car turns more than 1.25 times round, up to ...
-  double widest_closure_m = 4.0;
-  double heading_rad = 0.5235987755982988;  ///< 30 deg
-};
+/// When a lap is closed: the rules of whoever maps a course.
+using scenarios::LapRules;
 
 struct SlamLap {
   double begin_s = 0.0;

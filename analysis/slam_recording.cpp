@@ -43,7 +43,8 @@ std::string value_of(const ros::ParameterValue& v) {
 /// One pass over everything but scans.
 class Reader {
  public:
-  explicit Reader(SlamRecording& into) : into_(into) {}
+  /// `instead_of_tf`: the odometry whose messages are taken for transforms, frame to child frame, as they are meant; empty: none.
+  Reader(SlamRecording& into, std::string instead_of_tf) : into_(into), instead_of_tf_(std::move(instead_of_tf)) {}
 
   void take(const Topic& topic, const BagMessage& message) {
     const std::string_view bytes = recording::as_text(message.data);
@@ -108,6 +109,14 @@ class Reader {
     found->stamp.push_back(m.stamp);
     found->pose.push_back({m.position.x, m.position.y, yaw_of(m.orientation)});
     found->speed_mps.push_back(m.speed_mps);
+    if (topic != instead_of_tf_) return;
+    ros::TransformStamped edge;
+    edge.header = odometry_.header;
+    edge.child_frame_id = odometry_.child_frame_id;
+    const ros::Pose& p = odometry_.pose.pose;
+    edge.transform.translation = {p.position.x, p.position.y, p.position.z};
+    edge.transform.rotation = p.orientation;
+    into_.tree.add(edge, false);
   }
 
   void pose(Time arrival) {
@@ -125,6 +134,7 @@ class Reader {
   }
 
   SlamRecording& into_;
+  std::string instead_of_tf_;
   std::map<std::string, std::vector<MapOdomSample>> all_corrections_;  // by odometry frame
   std::map<std::string, Time> newest_;                                 // stamp of the newest transform received, by parent
   ros::TFMessage tf_;
@@ -169,6 +179,17 @@ Status choose_frames(SlamRecording& run, const Reader& reader, const SlamReadOpt
   return {};
 }
 
+/// Where nobody sent transforms, /odom or else the first odometry says where the car was.
+std::string odometry_instead_of_tf(const std::vector<Topic>& topics) {
+  std::string chosen;
+  for (const Topic& topic : topics) {
+    if (topic.message_count == 0) continue;
+    if (topic.type == ros::TFMessage::kType && topic.name == "/tf") return {};
+    if (topic.type == ros::Odometry::kType && (chosen.empty() || topic.name == "/odom")) chosen = topic.name;
+  }
+  return chosen;
+}
+
 void choose_scans(SlamRecording& run, const std::vector<Topic>& topics) {
   std::vector<const Topic*> of_type;
   for (const Topic& topic : topics) {
@@ -211,7 +232,7 @@ Result<SlamRecording> load_slam_recording(const fs::path& path, const SlamReadOp
     }
   }
   choose_scans(run, reader->topics());
-  Reader into(run);
+  Reader into(run, odometry_instead_of_tf(reader->topics()));
   std::uint64_t done = 0;
   bool first = true;
   while (const BagMessage* message = reader->next()) {
@@ -225,7 +246,7 @@ Result<SlamRecording> load_slam_recording(const fs::path& path, const SlamReadOp
   for (const recording::Finding& finding : reader->findings()) {
     if (finding.severity == recording::Severity::kDamage) run.warnings.push_back(finding.text());
   }
-  if (run.tree.frames().empty()) return Error{path.string() + ": no transforms: without /tf nothing says where the car was"};
+  if (run.tree.frames().empty()) return Error{path.string() + ": no transforms: without /tf or an odometry nothing says where the car was"};
   if (const Status chosen = choose_frames(run, into, options); !chosen) return chosen.error();
   if (run.tree.second_parents() > 0) {
     run.warnings.push_back(path.string() + ": " + std::to_string(run.tree.second_parents()) +

@@ -4,6 +4,7 @@
 //
 //   /tf, /tf_static   the tree; the edge from the map frame down is the SLAM's correction of an odometry
 //   /pose             PoseWithCovarianceStamped at the stamp of each scan that the SLAM took in: the list of admissions
+//   nav_msgs/Odometry where there is no /tf: from its frame to its child frame
 //   /map, /scan, /rosout, /parameter_events, any nav_msgs/Odometry
 #pragma once
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "analysis/slam_recording.hpp"
+#include "core/log.hpp"
 #include "core/node.hpp"
 #include "scenarios/course_spec.hpp"
 #include "scenarios/record.hpp"
@@ -11,7 +12,7 @@
 namespace pitwall::apps {
 
 Result<std::unique_ptr<scenarios::CourseMapper>> map_recording(const std::filesystem::path& run, const std::string& odom_frame,
-                                                               const scenarios::MappingSettings& settings,
+                                                               const scenarios::MappingSettings& settings, const Pose2& T_base_lidar,
                                                                const recording::BagProgress& progress) {
   const auto recording = analysis::load_slam_recording(run, {odom_frame, progress});
   if (!recording) return recording.error();
@@ -28,7 +29,11 @@ Result<std::unique_ptr<scenarios::CourseMapper>> map_recording(const std::filesy
     const auto T_odom_base = tree.planar(odom, base, scan.stamp);
     if (!T_odom_base || failed) return !failed;
     if (!mapper) {
-      const auto T_base_sensor = tree.planar(base, frame, scan.stamp);
+      auto T_base_sensor = frame == base ? Pose2{} : tree.planar(base, frame, scan.stamp);
+      if (!T_base_sensor && !tree.has(frame)) {
+        log::warn(run.string() + ": no transform says where the scanner '" + frame + "' sits; taken from the profile of the car");
+        T_base_sensor = T_base_lidar;
+      }
       if (!T_base_sensor) {
         failed = Error{run.string() + ": the transforms do not say where the scanner '" + frame + "' sits on '" + base + "'"};
         return false;

@@ -16,9 +16,10 @@
 
 namespace pitwall::apps {
 
-/// Every scan of a recording into a mapper. Errors: no transforms, no scans, a scanner that they do not place, interrupted.
+/// Every scan of a recording into a mapper. `T_base_lidar` is where the scanner sits if the recording has no transforms that say so.
+/// Errors: no transforms and no odometry, no scans, a scanner that the transforms do not place although they have it, interrupted.
 Result<std::unique_ptr<scenarios::CourseMapper>> map_recording(const std::filesystem::path& run, const std::string& odom_frame,
-                                                               const scenarios::MappingSettings& settings,
+                                                               const scenarios::MappingSettings& settings, const Pose2& T_base_lidar,
                                                                const recording::BagProgress& progress);
 
 /// Which drive to simulate.

@@ -11,6 +11,7 @@
 #include "recording/pose_graph.hpp"
 #include "tracks/build/raceline_io.hpp"
 #include "tracks/line_check.hpp"
+#include "tracks/line_csv.hpp"
 
 namespace pitwall::apps {
 
@@ -55,12 +56,6 @@ Result<tracks::build::CentreLine> centre_about(const Room& room, const std::vect
   return centre;
 }
 
-std::string points_csv(const std::vector<Vec2>& points) {
-  std::string text = "# x_m, y_m\n";
-  for (const Vec2 p : points) text += format_exact(p.x) + "," + format_exact(p.y) + "\n";
-  return text;
-}
-
 }  // namespace
 
 Result<CourseTrack> make_course_track(const scenarios::CourseMap& course, const CourseTrackOptions& options) {
@@ -94,8 +89,8 @@ Status write_course_track(const std::string& name, const scenarios::CourseMap& c
   if (track.optimised) {
     add(name + "_raceline_optimized.csv", tracks::build::raceline_csv(*track.optimised, {"made by: map_course, line of least curvature"}));
   }
-  add("raceline_raw.csv", points_csv(course.laps[*course.line_from].driven_map));
-  add("raceline_profiled.csv", tracks::build::profile_csv(track.race.path, track.race.speed_mps));
+  add("raceline_raw.csv", tracks::points_csv(course.laps[*course.line_from].driven_map));
+  add("raceline_profiled.csv", tracks::profile_csv(track.race.path, track.race.speed_mps));
   std::vector<recording::StampedPose> poses;
   for (const slam::Placed& placed : slam.trajectory()) poses.push_back({placed.stamp, recording::Pose3::of(placed.T_map_base)});
   add("trajectory.tum", recording::to_tum(poses));

@@ -10,8 +10,8 @@
 #include "apps/program.hpp"
 #include "core/files.hpp"
 #include "core/log.hpp"
-#include "tracks/build/raceline_io.hpp"
 #include "tracks/build/raceline_plot.hpp"
+#include "tracks/line_csv.hpp"
 
 namespace {
 
@@ -37,7 +37,7 @@ int run(const Options& options) {
   const std::vector<double> speed = options.given_curvature ? tracks::speed_profile(line->path, line->curvature_per_m, *limits)
                                                             : tracks::speed_profile(line->path, *limits);
   const double time_s = tracks::lap_time_s(line->path, speed);
-  Status written = write_file(options.output, tracks::build::profile_csv(line->path, speed));
+  Status written = write_file(options.output, tracks::profile_csv(line->path, speed));
   if (written && !options.plot.empty())
     written = write_file(options.plot, tracks::build::raceline_svg("profile of " + options.input, line->path, speed, {}, nullptr));
   if (!written) return apps::bad_input(written.error());

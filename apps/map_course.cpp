@@ -255,7 +255,8 @@ int run(const Options& options, const Places& places) {
                             {"trace_hash", driven->trace_hash}};
     if (driven->failure) refused = "the drive failed: " + driven->failure->what;
   }
-  const auto mapper = apps::map_recording(places.run, options.odom_frame, settings, progress_bar(options.quiet || options.json));
+  const auto mapper = apps::map_recording(places.run, options.odom_frame, settings, car->parameters.lidar_mount(),
+                                          progress_bar(options.quiet || options.json));
   if (apps::interrupted()) return apps::kInterrupted;
   if (!mapper) return apps::bad_input(mapper.error());
   const auto course = (*mapper)->finish();
@@ -287,7 +288,7 @@ int run(const Options& options, const Places& places) {
 }
 
 void add_options(CLI::App& app, Options& options) {
-  app.add_option("run", options.run, "A run folder, a bag or one storage file, with scans, odometry and transforms");
+  app.add_option("run", options.run, "A run folder, a bag or one storage file, with scans and odometry (transforms, or nav_msgs/Odometry)");
   app.add_option("--simulate", options.drive.track, "Drive this track with gap_follow instead of reading a RUN");
   app.add_option("--laps", options.drive.laps, "Laps to drive")->check(CLI::Range(1, 100))->capture_default_str();
   app.add_option("--seed", options.drive.seed, "Of the drive")

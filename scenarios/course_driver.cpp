@@ -42,6 +42,7 @@ void CourseDriver::begin(CoursePhase phase, Time now) {
 void CourseDriver::reset(const Observation& first) {
   *state_ = {};
   mapping_.emplace(setup_.mapping, setup_.T_base_lidar, setup_.T_map_start);
+  state_->laps = &mapping_->laps();
   odometry_.clear();
   last_odometry_.reset();
   odometry_sequence_ = 0;

@@ -53,6 +53,7 @@ struct CourseState {
   std::shared_ptr<const localization::LocalizerMap> localizer_map;
   Pose2 T_map_base;  ///< where the car stood on it then
   std::int64_t scans_dropped = 0;
+  const LapRecorder* laps = nullptr;  ///< while the driver lives
   [[nodiscard]] bool has(CoursePhase phase) const { return reached[static_cast<std::size_t>(phase)].has_value(); }
   /// The first phase that has not begun; nothing: all have.
   [[nodiscard]] std::optional<std::string_view> missing() const;

@@ -39,7 +39,13 @@ std::optional<std::string> CourseJudge::falls_short() const {
 }
 
 std::string CourseJudge::missing() const {
-  if (const auto phase = state_->missing()) return "phase '" + std::string(*phase) + "' missing";
+  if (const auto phase = state_->missing()) {
+    std::string what = "phase '" + std::string(*phase) + "' missing";
+    if (state_->has(CoursePhase::kLapsMapped) || state_->laps == nullptr) return what;
+    const std::size_t closed = state_->laps->closed().size();
+    return what + " (lap " + std::to_string(closed + 1) + " of " + std::to_string(spec_.mapping_laps) +
+           " not closed: " + join(state_->laps->current().missing, "; ") + ")";
+  }
   return "raced " + format_number(raced_m_, 4) + " m in " + format_number(raced_s_, 4) + " of " + format_number(spec_.race_s, 4) + " s";
 }
 
@@ -53,9 +59,8 @@ CourseOutcome CourseJudge::report() const {
   outcome.raced_m = raced_m_;
   outcome.raced_s = raced_s_;
   outcome.scans_dropped = state_->scans_dropped;
-  if (!state_->course) return outcome;
-  outcome.laps_mapped = static_cast<std::int64_t>(state_->course->laps.size());
-  if (state_->course->line) {
+  if (state_->laps != nullptr) outcome.laps_mapped = static_cast<std::int64_t>(state_->laps->closed().size());
+  if (state_->course && state_->course->line) {
     outcome.line_length_m = state_->course->line->path.length_m();
     outcome.line_clearance_m = state_->course->line->clearance_m;
   }

@@ -43,6 +43,11 @@ void LapRules::fields(FieldVisitor& f) {
   f.number("jump_m", jump_m, {"m", 0.001, 100.0, "of the pose against odometry's step: a correction of the SLAM"});
 }
 
+double LapRules::allowed_gap_m(double turned) const {
+  const double beyond = std::max(0.0, std::fabs(turned) / kRevolution - widen_after);
+  return std::min(closure_m * (1.0 + beyond), std::max(closure_m, widest_m));
+}
+
 void LapRecorder::begin(Time stamp, const Pose2& T_map_base) {
   lap_ = {};
   lap_.start = lap_.end = stamp;
@@ -77,10 +82,9 @@ bool LapRecorder::add(Time stamp, const Pose2& T_map_base, const Pose2& T_odom_b
   lap_.gap_m = distance(T_map_start_.position(), T_map_base.position());
   lap_.departed_m = std::max(lap_.departed_m, lap_.gap_m);
   lap_.heading_rad = wrap_angle(T_map_base.yaw - T_map_start_.yaw);
-  if (lap_.departed_m >= rules_.departed_m) lap_.nearest_m = std::min(lap_.nearest_m, lap_.gap_m);
-  const double beyond = std::fabs(lap_.turned_rad) / kRevolution - rules_.widen_after;
-  lap_.allowed_gap_m = std::min(rules_.closure_m * (1.0 + std::max(0.0, beyond)), std::max(rules_.closure_m, rules_.widest_m));
-  if (since_m < rules_.sample_m || !missing(lap_).empty()) return false;
+  lap_.allowed_gap_m = rules_.allowed_gap_m(lap_.turned_rad);
+  if (lap_.distance_m < rules_.distance_m || lap_.gap_m > lap_.allowed_gap_m) return false;  // the rest is words
+  if (!missing(lap_).empty()) return false;
   lap_.closed = true;
   trim_to_last_revolution(lap_, rules_.widen_after);
   closed_.push_back(std::move(lap_));

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,18 +18,20 @@
 namespace pitwall::scenarios {
 
 struct LapRules {
-  double sample_m = 0.15;       ///< between the points that are kept
-  double departed_m = 2.0;      ///< farthest from the start at least
-  double distance_m = 5.0;      ///< driven at least
-  double turned_rad = 5.236;    ///< by odometry, at least (300 degrees)
-  double lasted_s = 15.0;       ///< at least
-  double closure_m = 1.5;       ///< to the start, at most ...
-  double widen_after = 1.25;    ///< ... and wider by as much again for each revolution beyond so many ...
-  double widest_m = 4.0;        ///< ... up to this
-  double heading_rad = 0.5236;  ///< against the start's, at most (30 degrees)
-  std::int64_t points = 3;      ///< at least
-  double jump_m = 0.12;         ///< of the pose against odometry's step: a correction of the SLAM, no motion
+  double sample_m = 0.15;                   ///< between the points that are kept
+  double departed_m = 2.0;                  ///< farthest from the start at least
+  double distance_m = 5.0;                  ///< driven at least
+  double turned_rad = 5.235987755982989;    ///< by odometry, at least (300 degrees)
+  double lasted_s = 15.0;                   ///< at least
+  double closure_m = 1.5;                   ///< to the start, at most ...
+  double widen_after = 1.25;                ///< ... and wider by as much again for each revolution beyond so many ...
+  double widest_m = 4.0;                    ///< ... up to this
+  double heading_rad = 0.5235987755982988;  ///< against the start's, at most (30 degrees)
+  std::int64_t points = 3;                  ///< at least
+  double jump_m = 0.12;                     ///< of the pose against odometry's step: a correction of the SLAM, no motion
   void fields(FieldVisitor& f);
+  /// To the start, after so much turn.
+  [[nodiscard]] double allowed_gap_m(double turned) const;
 };
 
 /// Where the car was.
@@ -51,7 +52,6 @@ struct Lap {
   double gap_m = 0.0;                                          ///< now, to its start
   double allowed_gap_m = 0.0;                                  ///< now
   double heading_rad = 0.0;                                    ///< now, against its start's
-  double nearest_m = std::numeric_limits<double>::infinity();  ///< to its start, since it was away
   std::int64_t corrections = 0;
   /// Why it is not closed: every rule that is not met, with value and bound; empty once it is.
   std::vector<std::string> missing;

@@ -10,6 +10,8 @@
 #include "recording/recorder.hpp"
 #include "ros_messages/convert.hpp"
 #include "ros_messages/nav.hpp"
+#include "scenarios/course_driver.hpp"
+#include "tracks/line_csv.hpp"
 
 namespace pitwall::scenarios {
 namespace {
@@ -98,10 +100,23 @@ class Scribe {
 
   Status end(sim::World& world) {
     world.observe(nullptr);
-    return recorder_->close(world.now(), to_hex(world.trace_hash()));
+    Status ended = recorder_->close(world.now(), to_hex(world.trace_hash()));
+    const auto course = course_of(world);
+    if (ended && course && course->course) ended = write_course(*course->course);
+    return ended;
   }
 
  private:
+  /// What the car made of the course, as a run on the car leaves it behind.
+  Status write_course(const CourseMap& course) {
+    Status written = tracks::save_map(*course.map, to_.folder / "map.yaml");
+    if (!course.line) return written;
+    const std::string raw = tracks::points_csv(course.laps[*course.line_from].driven_map);
+    if (written) written = write_file(to_.folder / "raceline_raw.csv", raw);
+    if (written) written = write_file(to_.folder / "raceline_profiled.csv", tracks::profile_csv(course.line->path, course.speed_mps));
+    return written;
+  }
+
   void write_contact(const sim::World& world, const sim::ContactEvent& event) {
     std::string partner = event.partner == sim::kMapEdge ? "map edge" : "wall";
     if (event.partner != sim::kMapEdge && event.partner != sim::kWall) partner = world.partner_name(event.partner);

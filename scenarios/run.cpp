@@ -14,6 +14,7 @@
 #include "scenarios/car_watch.hpp"
 #include "scenarios/course_driver.hpp"
 #include "scenarios/course_judge.hpp"
+#include "scenarios/course_setup.hpp"
 #include "scenarios/fault_judge.hpp"
 #include "scenarios/line_setup.hpp"
 #include "scenarios/metrics.hpp"
@@ -26,7 +27,9 @@ constexpr double kStanding_mps = 0.02;
 
 /// What the law `map` knows of the tyres: those that the scenario simulates, on its floor.
 Status give_steering_table(const ResolvedRun& run, controllers::LineToFollow& line) {
-  const bool asked = std::any_of(run.cars.begin(), run.cars.end(), [](const CarSpec& car) { return car.controller == "map"; });
+  const CourseSpec& course = run.scenario.course;
+  const bool asked = (course.wanted() && course.race_controller == "map") ||
+                     std::any_of(run.cars.begin(), run.cars.end(), [](const CarSpec& car) { return car.controller == "map"; });
   if (!asked) return {};
   const auto car = plant::Plant::make(run.parameters, plant::Options::of(run.scenario.fidelity), run.scenario.world.surface_friction);
   if (!car) return car.error();
@@ -230,30 +233,6 @@ void report(const sim::World& world, Outcome& outcome) {
   }
 }
 
-/// The car under test of a course: it maps with its own controller and races with another.
-Result<std::unique_ptr<Controller>> make_course_driver(const ResolvedRun& run, const controllers::LineToFollow& known) {
-  const CourseSpec& spec = run.scenario.course;
-  const CarSpec& car = run.cars.front();
-  Result<Node> slow = gap_follow_at_most(parameters_of(run.scenario, car), spec.mapping_max_speed_mps);
-  if (!slow) return slow.error();
-  Result<std::unique_ptr<Controller>> mapper = controllers::make(car.controller, *slow, run.parameters, nullptr);
-  if (!mapper) return mapper;
-  CourseDriver::Setup setup;
-  setup.spec = spec;
-  setup.mapping = MappingSettings::of(run.parameters);
-  setup.mapping.speed = run.scenario.speed;
-  setup.T_base_lidar = run.parameters.lidar_mount();
-  setup.T_map_start = start_pose(followed_line(run).path, car);
-  setup.mapper = *std::move(mapper);
-  setup.make_racer = [name = spec.race_controller, parameters = controller_parameters(run.scenario, spec.race_controller),
-                      of = run.parameters, tyres = known.steering_table](const controllers::LineToFollow& made) {
-    controllers::LineToFollow line = made;
-    line.steering_table = tyres;
-    return controllers::make(name, parameters, of, &line);
-  };
-  return std::unique_ptr<Controller>(std::make_unique<CourseDriver>(std::move(setup)));
-}
-
 /// That the controller takes all of the car's changes, one after another.
 Status check_changes(const CarSpec& car, Node parameters, const controllers::Changeable::Maker& maker) {
   const auto changes = load_changes(car);
@@ -285,7 +264,7 @@ Result<std::vector<std::unique_ptr<Controller>>> make_controllers(const Resolved
         return Error{run.scenario.id + " on " + run.track->name + ", car '" + car.name + "': " + *refusal};
     }
     if (run.scenario.course.wanted() && made.empty()) {
-      Result<std::unique_ptr<Controller>> driver = make_course_driver(run, to_follow);
+      Result<std::unique_ptr<Controller>> driver = make_course_driver(run, to_follow.steering_table, start_pose(followed.path, car));
       if (!driver) return Error{run.scenario.id + ", car '" + car.name + "': " + driver.error().message};
       made.push_back(*std::move(driver));
       continue;

@@ -13,10 +13,15 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The controller that a car names, or null.
-Node* controller_of(Node& car) {
-  Node* controller = car.find("controller");
-  return controller != nullptr && controller->is_scalar() ? controller : nullptr;
+/// The names of the controllers that the cars have, and of the one that races on a mapped course.
+std::vector<std::string*> controllers_of(Scenario& scenario) {
+  std::vector<std::string*> all;
+  for (auto& [name, car] : scenario.cars.entries) {
+    Node* controller = car.find("controller");
+    if (controller != nullptr && controller->is_scalar()) all.push_back(&controller->scalar);
+  }
+  if (scenario.course.wanted()) all.push_back(&scenario.course.race_controller);
+  return all;
 }
 
 Node& parameters_of(Scenario& scenario, std::string_view controller) {
@@ -70,15 +75,14 @@ Status choose_steering_law(std::vector<NamedScenario>& suite, const std::string&
   for (NamedScenario& named : suite) {
     Scenario& scenario = named.scenario;
     std::vector<std::string> set;
-    for (auto& [name, car] : scenario.cars.entries) {
-      Node* controller = controller_of(car);
-      if (controller == nullptr || !contains(laws, controller->scalar)) continue;
+    for (std::string* controller : controllers_of(scenario)) {
+      if (!contains(laws, *controller)) continue;
       any = true;
-      const std::string driven_by = law.empty() ? controller->scalar : law;
-      if (driven_by != controller->scalar) {
-        const Status carried = carry_over(parameters_of(scenario, controller->scalar), driven_by, parameters_of(scenario, driven_by));
+      const std::string driven_by = law.empty() ? *controller : law;
+      if (driven_by != *controller) {
+        const Status carried = carry_over(parameters_of(scenario, *controller), driven_by, parameters_of(scenario, driven_by));
         if (!carried) return carried;
-        controller->scalar = driven_by;
+        *controller = driven_by;
       }
       if (contains(set, driven_by)) continue;
       set.push_back(driven_by);
@@ -108,6 +112,8 @@ Status refuse_unused_controllers(const std::vector<NamedScenario>& suite, const 
       for (const CarSpec& car : *cars) {
         if (!contains(used, car.controller)) used.push_back(car.controller);
       }
+      const CourseSpec& course = named.scenario.course;
+      if (course.wanted() && !contains(used, course.race_controller)) used.push_back(course.race_controller);
     }
     if (!contains(used, group))
       return Error{"--set " + assignment + ": would do nothing, no car is driven by '" + group + "' here; in use: " + join(used)};

@@ -1,23 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracks/build/raceline_io.hpp"
 
-#include <array>
-#include <charconv>
+#include "tracks/line_csv.hpp"
 
 namespace pitwall::tracks::build {
-namespace {
-
-/// A number with so many decimals, without the locale; no "-0".
-std::string decimals(double value, int count) {
-  std::array<char, 64> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed, count).ptr;
-  std::string text(buffer.data(), end);
-  if (text.find_first_not_of("-0.") == std::string::npos && text.front() == '-') text.erase(0, 1);
-  return text;
-}
-
-}  // namespace
-
 std::string raceline_csv(const Raceline& line, const std::vector<std::string>& remarks) {
   std::string text;
   for (const std::string& remark : remarks) text += "# " + remark + "\n";
@@ -32,15 +18,6 @@ std::string raceline_csv(const Raceline& line, const std::vector<std::string>& r
     text += decimals(path.s_of(i), 6) + "; " + decimals(p.x, 6) + "; " + decimals(p.y, 6) + "; " +
             decimals(path.heading_at(path.s_of(i)), 6) + "; " + decimals(line.curvature_per_m[i], 6) + "; " + decimals(v, 4) + "; " +
             decimals(a, 4) + "\n";
-  }
-  return text;
-}
-
-std::string profile_csv(const Path& path, const std::vector<double>& speed_mps) {
-  std::string text = "# x_m, y_m, vx_mps\n";
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    const Vec2 p = path.points()[i];
-    text += decimals(p.x, 4) + "," + decimals(p.y, 4) + "," + decimals(speed_mps[i], 3) + "\n";
   }
   return text;
 }

@@ -12,7 +12,4 @@ namespace pitwall::tracks::build {
 /// s; x; y; psi; kappa; vx; ax, psi standard, to a micrometre. `remarks` become comment lines in front: how the line came about.
 std::string raceline_csv(const Raceline& line, const std::vector<std::string>& remarks);
 
-/// x, y, speed with 4, 4 and 3 decimals.
-std::string profile_csv(const Path& path, const std::vector<double>& speed_mps);
-
 }  // namespace pitwall::tracks::build

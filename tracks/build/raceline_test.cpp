@@ -13,6 +13,7 @@
 #include "tracks/build/spline.hpp"
 #include "tracks/footprint.hpp"
 #include "tracks/line_check.hpp"
+#include "tracks/line_csv.hpp"
 
 namespace pitwall::tracks::build {
 namespace {
@@ -74,6 +75,29 @@ TEST_CASE("a spline goes through its points; on a circle its curvature is that o
   const Spline open({{0, 0}, {1, 0}, {2, 0}, {4, 0}}, false);
   CHECK(open.length_m() == doctest::Approx(4.0));
   CHECK(distance(open.evenly(5)[4], {4.0, 0.0}) < 1e-12);
+}
+
+TEST_CASE("a line takes the place of a recorded lap only if it is clear of walls, bends no more than lap and rack, and is faster") {
+  const RacelineSettings how = settings();
+  // Round an oval the line of least curvature is faster; round a ring it is the outer wall, and slower.
+  const Room room = corridor(oval(), 1.0);
+  const Raceline lap = assess_line(room, oval(), true, kBody, how).value();
+  const Raceline line = optimise_raceline(room, oval(), true, kBody, how).value();
+  CHECK(worse_than_recorded(line, lap, room, 0.2, how) == std::nullopt);
+  CHECK(worse_than_recorded(lap, lap, room, 0.2, how)->find("takes ") == 0);
+  CHECK(worse_than_recorded(line, lap, room, 0.5, how)->find("m from a wall at s = ") != std::string::npos);
+  Raceline tighter = line;
+  tighter.max_curvature_per_m = how.max_curvature_per_m + 0.01;
+  CHECK(worse_than_recorded(tighter, lap, room, 0.2, how)->find("bends by 0.83 1/m") == 0);
+  Raceline tight_lap = lap;
+  tight_lap.max_curvature_per_m = how.max_curvature_per_m + 0.02;
+  CHECK(worse_than_recorded(tighter, tight_lap, room, 0.2, how) == std::nullopt);
+  tighter.faults = {"in a wall"};
+  CHECK(worse_than_recorded(tighter, tight_lap, room, 0.2, how) == "in a wall");
+  const Room round = corridor(ring(4.0), 1.0);
+  const Raceline middle = assess_line(round, ring(4.0), true, kBody, how).value();
+  const Raceline outer = optimise_raceline(round, ring(4.0), true, kBody, how).value();
+  CHECK(worse_than_recorded(outer, middle, round, 0.2, how)->find("takes ") == 0);
 }
 
 TEST_CASE("widths become a room: free within, wall beyond; a line without them is refused") {
