@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/check.hpp"
+
 namespace pitwall::drivers {
 namespace {
 
@@ -20,7 +22,9 @@ Duration period_of(double rate_hz) { return rate_hz > 0.0 ? from_seconds(1.0 / r
 
 }  // namespace
 
-VescSession::VescSession(const VescOptions& options) : options_(options) {}
+VescSession::VescSession(const VescOptions& options) : options_(options) {
+  PITWALL_CHECK(options.telemetry_rate_hz > 0.0 && options.imu_rate_hz >= 0.0, options.telemetry_rate_hz, options.imu_rate_hz);
+}
 
 void VescSession::start(Time now) {
   ++counters_.starts;
