@@ -3,9 +3,11 @@
 #include "drivers/byte_stream.hpp"
 
 #include <arpa/inet.h>
+#include <asm/termbits.h>
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -76,6 +78,12 @@ TEST_CASE("every byte value passes a serial line in both directions, nothing ech
     REQUIRE(pty);
     auto far = open_tty(pty->path, {.baud = baud});
     REQUIRE_MESSAGE(far.ok(), far.error().message);
+    termios2 settings{};
+    REQUIRE(::ioctl((*far)->descriptor(), TCGETS2, &settings) == 0);
+    CHECK(settings.c_ospeed == static_cast<speed_t>(baud));
+    CHECK(settings.c_ispeed == static_cast<speed_t>(baud));
+    CHECK((settings.c_cflag & CLOCAL) != 0);
+    CHECK((settings.c_cflag & (HUPCL | CRTSCTS)) == 0);
     std::vector<std::byte> all;
     for (unsigned i = 0; i < 256; ++i) {
       all.push_back(static_cast<std::byte>(i));
