@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "drivers/bno055_session.hpp"
+#include "drivers/i2c_bus.hpp"
 #include "drivers/test_line.hpp"
 
 using namespace pitwall;
@@ -182,6 +183,11 @@ TEST_CASE("bus overruns are routine, silence and a frozen sensor ask for a new c
   dead.start();
   dead.run(from_milliseconds(6'000));
   CHECK(alone.phase() == Phase::kReconnect);
+}
+
+TEST_CASE("what is no I2C adapter is refused by name") {
+  CHECK(open_i2c("/dev/i2c-99", 0x28).error().message == "/dev/i2c-99: No such file or directory");
+  CHECK(open_i2c("/dev/null", 0x28).error().message == "/dev/null is no I2C adapter");
 }
 
 TEST_CASE("over a register bus the same: identity, units, mode, samples; errors name the bus") {
