@@ -2,6 +2,8 @@
 #include "drivers/emulators/rig.hpp"
 
 #include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -149,6 +151,12 @@ class Rig::Impl {
   mutable std::mutex mutex;
   std::thread thread;
   std::atomic<bool> stopping{false};
+  int wake_fd = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+
+  Impl() = default;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { ::close(wake_fd); }
 
   template <class Model, class Config>
   Status add(const std::string& name, const std::optional<Config>& config, Model*& model,
@@ -173,8 +181,14 @@ class Rig::Impl {
     }
   }
 
+  // Ends a sleep: something has changed.
+  void wake() const {
+    const std::uint64_t one = 1;
+    (void)!::write(wake_fd, &one, sizeof one);
+  }
+
   void sleep() {
-    std::vector<pollfd> watched;
+    std::vector<pollfd> watched = {{wake_fd, POLLIN, 0}};
     Time due = now() + kLongestSleep;
     {
       const std::lock_guard lock(mutex);
@@ -187,6 +201,8 @@ class Rig::Impl {
     const std::int64_t ns = std::max<std::int64_t>(0, (due - now()).ns);
     const timespec span{ns / 1'000'000'000, ns % 1'000'000'000};
     ::ppoll(watched.data(), watched.size(), &span, nullptr);
+    std::uint64_t count = 0;
+    (void)!::read(wake_fd, &count, sizeof count);
   }
 };
 
@@ -256,6 +272,7 @@ Result<std::string> Rig::command(std::string_view line) {
     if (device != channel->name()) continue;
     const Status turned = channel->turn(now(), trim(line.substr(device.size())));
     if (!turned) return turned.error();
+    impl_->wake();
     return answer;
   }
   if (device == "help") return answer;
