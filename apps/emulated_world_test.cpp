@@ -28,7 +28,7 @@ class Bench {
     (void)world_->advance(Time{}, devices());
   }
 
-  [[nodiscard]] emulators::Rig::Devices devices() { return {vesc_.get(), hokuyo_.get(), nullptr, nullptr, nullptr}; }
+  [[nodiscard]] emulators::Rig::Devices devices() { return {vesc_.get(), hokuyo_.get(), nullptr, nullptr, nullptr, nullptr}; }
   void send(std::uint8_t id, double value, double scale) {
     VescPayload p(id);
     if (id == vesc_id::kSetServoPos) {

@@ -138,6 +138,11 @@ class Channel {
   bool open_ = false;
 };
 
+template <class Model, class Config>
+std::unique_ptr<Model> of(const std::optional<Config>& config) {
+  return config ? std::make_unique<Model>(*config) : nullptr;
+}
+
 }  // namespace
 
 class Rig::Impl {
@@ -158,13 +163,13 @@ class Rig::Impl {
   Impl& operator=(const Impl&) = delete;
   ~Impl() { ::close(wake_fd); }
 
-  template <class Model, class Config>
-  Status add(const std::string& name, const std::optional<Config>& config, Model*& model,
+  /// `device` where it is asked for; `model` then points at it.
+  template <class Model>
+  Status add(const std::string& name, std::unique_ptr<Model> device, Model*& model,
              Result<std::unique_ptr<Port>> (*make)(Impl&, const std::string&)) {
-    if (!config) return {};
+    if (!device) return {};
     Result<std::unique_ptr<Port>> port = make(*this, name);
     if (!port) return Error{name + ": " + port.error().message};
-    auto device = std::make_unique<Model>(*config);
     device->restart(now());
     model = device.get();
     channels.push_back(std::make_unique<Channel>(name, std::move(device), *std::move(port), options.seed));
@@ -220,18 +225,17 @@ Result<std::unique_ptr<Rig>> Rig::make(const RigOptions& options) {
   const auto fifo = [](Impl& rig, const std::string& name) -> Made { return make_fifo_port(rig.options.folder / name); };
   const auto tcp = [](Impl& rig, const std::string&) -> Made { return make_tcp_port(rig.hokuyo_port); };
   Devices& d = impl->devices;
-  for (const Status& added : {impl->add("vesc", options.vesc, d.vesc, +pty), impl->add("hokuyo", options.hokuyo, d.hokuyo, +tcp),
-                              impl->add("joystick", options.joystick, d.joystick, +fifo),
-                              impl->add("rplidar", options.rplidar, d.rplidar, +pty), impl->add("ld19", options.ld19, d.ld19, +pty)}) {
+  for (const Status& added :
+       {impl->add("vesc", of<Vesc>(options.vesc), d.vesc, +pty), impl->add("hokuyo", of<Hokuyo>(options.hokuyo), d.hokuyo, +tcp),
+        impl->add("joystick", of<Joystick>(options.joystick), d.joystick, +fifo),
+        impl->add("rplidar", of<Rplidar>(options.rplidar), d.rplidar, +pty), impl->add("ld19", of<Ld19>(options.ld19), d.ld19, +pty),
+        impl->add("bno055", options.bno055 ? std::make_unique<Bno055>() : nullptr, d.bno055, +pty)}) {
     if (!added) return added.error();
   }
   return std::unique_ptr<Rig>(new Rig(std::move(impl)));
 }
 
-std::filesystem::path Rig::vesc_path() const { return impl_->options.folder / "vesc"; }
-std::filesystem::path Rig::joystick_path() const { return impl_->options.folder / "joystick"; }
-std::filesystem::path Rig::rplidar_path() const { return impl_->options.folder / "rplidar"; }
-std::filesystem::path Rig::ld19_path() const { return impl_->options.folder / "ld19"; }
+std::filesystem::path Rig::path(std::string_view device) const { return impl_->options.folder / device; }
 int Rig::hokuyo_port() const { return impl_->hokuyo_port; }
 
 Time Rig::now() {
