@@ -46,14 +46,19 @@ void stream(Vesc& vesc, std::int64_t from_ms, std::int64_t to_ms, const Bytes& f
 
 }  // namespace
 
-TEST_CASE("FW_VERSION has the layout of the example in the document") {
+TEST_CASE("FW_VERSION is the example of the document") {
   VescConfig config;
   config.hardware = "PEER_60";
   config.uuid = {0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1a, 0x1b};
+  config.paired = false;
+  config.test_version = 1;
   Vesc vesc(config);
   CHECK(hex_of(asked(vesc, at_ms(1), {0})) ==
-        "000701504545525f363000101112131415161718191a1b01000000000000"
-        "0000deadbeef");
+        "000701"
+        "504545525f363000"
+        "101112131415161718191a1b"
+        "000100000000000000"
+        "deadbeef");
 }
 
 TEST_CASE("the full reply is 74 bytes of 7.01, 73 of 5.2, 59 of 3.40, and the old layout before 3.33") {
