@@ -49,6 +49,7 @@ struct Arguments {
   std::vector<std::string> assignments;
   std::vector<std::string> limits;
   std::vector<double> start;
+  std::optional<double> start_s_m;
   std::string vesc;
   std::string lidar;
   std::string joystick;
@@ -131,12 +132,13 @@ std::string json_of(const onboard::RunSummary& s) {
                                    {"decisions", s.counts.decisions},
                                    {"scans", s.counts.scans},
                                    {"scans_refused", s.counts.scans_refused},
+                                   {"scans_skipped", s.counts.scans_skipped},
                                    {"telemetry", s.counts.telemetry},
                                    {"imu", s.counts.imu},
                                    {"imu_refused", s.counts.imu_refused},
                                    {"poses", s.counts.poses},
                                    {"bad_sums", s.bad_sums},
-                                   {"scan_to_command_ms", json_of(s.latency_ms)},
+                                   {"decision_to_command_ms", json_of(s.latency_ms)},
                                    {"scan_interval_ms", json_of(s.interval_ms)},
                                    {"tick_ms", json_of(s.tick_ms)},
                                    {"late_ticks", s.late_ticks},
@@ -166,6 +168,11 @@ Result<onboard::CarLoopSetup> setup_of(const Arguments& arguments, const scenari
   setup.bench = arguments.bench;
   setup.needs_pose = needs_track(arguments.controller);
   if (!arguments.start.empty()) setup.start = Pose2{arguments.start[0], arguments.start[1], arguments.start[2]};
+  if (arguments.start_s_m) {
+    const tracks::Path& line = scenarios::followed_path(run);
+    const Vec2 at = line.point_at(*arguments.start_s_m);
+    setup.start = Pose2{at.x, at.y, line.heading_at(*arguments.start_s_m)};
+  }
   Node limits = Node::map();
   for (const std::string& assignment : arguments.limits) {
     if (const Status set = set_by_path(limits, assignment); !set) return set.error();
@@ -227,6 +234,7 @@ int run(int argc, char** argv) {
   app.add_option("--start", arguments.start, "Where the car stands on the map, X,Y,YAW in m and rad (default: searched for)")
       ->delimiter(',')
       ->expected(3);
+  app.add_option("--start-s", arguments.start_s_m, "The same, by the way along the line, m")->excludes("--start");
   app.add_option("--set", arguments.assignments, "A parameter of the controller, CONTROLLER.KEY=VALUE (may be repeated)")
       ->allow_extra_args(false);
   app.add_option("--limit", arguments.limits, "A parameter of the supervisor, KEY=VALUE (may be repeated; docs/car.md lists them)")

@@ -16,6 +16,7 @@ constexpr Duration kTick = from_milliseconds(10);
 constexpr Duration kControlTick = from_milliseconds(25);
 constexpr Duration kRepeatWarnings = from_milliseconds(1'000);
 constexpr Duration kRepeatWaiting = from_milliseconds(5'000);
+constexpr Duration kYoung = from_milliseconds(400);
 constexpr std::size_t kSamples = 1U << 21U;
 
 double cpu_seconds() {
@@ -115,10 +116,10 @@ void Runner::tell_state(const Output& out, Time now) {
   const std::uint32_t fresh = out.warnings & ~told_warnings_;
   told_warnings_ |= out.warnings;
   if (fresh != 0) {
-    std::string line = "warning:";
+    std::string line;
     for (int k = 0; k < kWarnings; ++k) {
       const auto bit = static_cast<Warning>(1U << static_cast<unsigned>(k));
-      if ((fresh & static_cast<std::uint32_t>(bit)) != 0) line += " " + std::string(name(bit));
+      if ((fresh & static_cast<std::uint32_t>(bit)) != 0) line += (line.empty() ? "" : ", ") + std::string(name(bit));
     }
     scribe_.note(now, line, true);
   }
@@ -128,14 +129,21 @@ void Runner::tell_state(const Output& out, Time now) {
   }
   if (out.state == State::kArmed || now - waited_ < kRepeatWaiting) return;
   waited_ = now;
+  scribe_.note(now, std::string(name(out.state)) + ": " + waits_for(now));
+}
+
+std::string Runner::waits_for(Time now) const {
   const Facts& f = loop_.facts();
-  const auto is = [](bool there, const char* what) { return std::string(there ? ", " : ", no ") + what; };
-  const auto young = [&](const std::optional<Time>& t) { return t && now - *t < from_milliseconds(400); };
-  std::string line = std::string(name(out.state)) + ": waits" + is(f.motor_present, "motor controller") +
-                     is(f.telemetry && young(f.telemetry->arrival), "telemetry") + is(young(f.scan), "scan") +
-                     is(f.joystick_present, "joystick");
-  if (f.needs_pose) line += is(young(f.pose), "pose");
-  scribe_.note(now, line);
+  const auto young = [&](const std::optional<Time>& t) { return t && now - *t < kYoung; };
+  std::vector<std::string> missing;
+  if (!f.motor_present) missing.emplace_back("motor controller");
+  if (!f.telemetry || !young(f.telemetry->arrival)) missing.emplace_back("telemetry");
+  if (!young(f.scan)) missing.emplace_back("scan");
+  if (f.needs_pose && !young(f.pose)) missing.emplace_back("pose");
+  if (!f.joystick_present) missing.emplace_back("joystick");
+  if (!missing.empty()) return "waits for " + join(missing);
+  const State state = loop_.supervisor().state();
+  return state == State::kFault || state == State::kEstop ? "waits for the acknowledge button" : "hold the deadman to drive";
 }
 
 RunSummary Runner::run(const std::function<bool()>& stop) {
@@ -143,6 +151,9 @@ RunSummary Runner::run(const std::function<bool()>& stop) {
   const Time began = inbox_.clock().now();
   waited_ = began;
   loop_.begin(began);
+  if (!be_prompt()) {
+    scribe_.note(began, "no real-time priority: late ticks are to be expected under load (run as root, or see docs/car.md)", true);
+  }
   motor_->start();
   lidar_->start();
   joystick_->start();
@@ -154,7 +165,7 @@ RunSummary Runner::run(const std::function<bool()>& stop) {
     const Time now = inbox_.clock().now();
     take_events(now);
     const LoopStep step = loop_.tick(now);
-    motor_->send(std::span(step.frames).first(step.frame_count), step.scan_arrival);
+    motor_->send(std::span(step.frames).first(step.frame_count), step.due);
     const Duration since = now - last_tick_;
     keep(ticks_ms_, 1e3 * since.seconds());
     if (since > kControlTick) ++summary_.late_ticks;

@@ -39,7 +39,7 @@ struct RunSummary {
   double armed_s = 0.0;
   double way_m = 0.0;
   LoopCounts counts;
-  Spread latency_ms;             ///< from a scan's last byte to its command being written
+  Spread latency_ms;             ///< from a scan's last byte (a decision by rate: from its instant) to the command being written
   Spread interval_ms;            ///< between scans' arrivals
   Spread tick_ms;                ///< between ticks
   std::uint64_t late_ticks = 0;  ///< more than 25 ms after the one before
@@ -64,6 +64,7 @@ class Runner {
   void take_events(Time now);
   void tell(const LoopStep& step, Time now);
   void tell_state(const Output& out, Time now);
+  [[nodiscard]] std::string waits_for(Time now) const;
   [[nodiscard]] RunSummary summary(Time began, Time ended, double cpu_s);
 
   Inbox inbox_;
