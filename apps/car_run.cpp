@@ -20,6 +20,7 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "localization/localizer/localizer.hpp"
+#include "onboard/check.hpp"
 #include "onboard/runner.hpp"
 #include "scenarios/run.hpp"
 
@@ -29,7 +30,7 @@ using namespace pitwall;
 
 constexpr const char* kFooter =
     "Example:\n"
-
+    "  car_run --car rb1 --check                                   # what to change before the first lap\n"
     "  car_run --car rb1 --controller gap_follow --bench           # wheels up\n"
     "  car_run --car rb1 --controller gap_follow --record runs --set gap_follow.max_speed_mps=1.5\n"
     "  car_run --car rb1 --controller pure_pursuit --track ./lab --record runs\n"
@@ -192,6 +193,25 @@ onboard::DeviceAddresses addresses_of(const Arguments& arguments, const calibrat
   return addresses;
 }
 
+int check(const Arguments& arguments, const calibration::CarProfile& profile) {
+  apps::catch_interrupts();
+  log::info("looking at the car for 12 s; it must stand, nothing will move but the servo to its centre");
+  const auto findings = onboard::check_car(*profile.hardware, profile.parameters, addresses_of(arguments, *profile.hardware),
+                                           [] { return apps::interrupted(); });
+  if (!findings) return apps::bad_input(findings.error());
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  bool good = true;
+  for (const onboard::Finding& f : *findings) {
+    good = good && f.verdict != onboard::Verdict::kChange;
+    constexpr std::array<const char*, 3> kVerdicts{"ok", "note", "change"};
+    list.push_back(
+        {{"verdict", kVerdicts[static_cast<std::size_t>(f.verdict)]}, {"what", f.what}, {"found", f.found}, {"advice", f.advice}});
+  }
+  const std::string text = arguments.json ? list.dump(2) + "\n" : onboard::text_of(*findings);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return good ? apps::kPassed : apps::kFailed;
+}
+
 int drive(const Arguments& arguments, const calibration::CarProfile& profile) {
   const auto run = resolve(arguments, profile.id, *profile.hardware);
   if (!run) return apps::bad_input(run.error());
@@ -245,6 +265,7 @@ int run(int argc, char** argv) {
   app.add_option("--record", arguments.record, "Folder that the run's folder is made in");
   app.add_option("--seconds", arguments.seconds, "Stop the car and end after so long (default: at Ctrl-C)")->check(CLI::NonNegativeNumber);
   app.add_flag("--bench", arguments.bench, "Wheels up: speed capped at 1 m/s (--limit bench_speed_mps=)");
+  app.add_flag("--check", arguments.check, "Look at the devices and their settings for 12 s, say what to change, and end");
   app.add_flag("--json", arguments.json, "Print the summary as JSON");
   app.add_flag("--quiet", arguments.quiet, "Warnings only");
   if (const auto code = apps::parse(app, argc, argv)) return *code;
@@ -256,7 +277,7 @@ int run(int argc, char** argv) {
     return apps::bad_input(
         Error{profile->file.string() + ": car '" + profile->id + "' exists in the simulator only, its profile has no hardware"});
   }
-  return drive(arguments, *profile);
+  return arguments.check ? check(arguments, *profile) : drive(arguments, *profile);
 }
 
 }  // namespace

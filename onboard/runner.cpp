@@ -58,6 +58,34 @@ Spread Spread::of(std::vector<double> values) {
   return out;
 }
 
+Result<Devices> Devices::make(const calibration::Hardware& hardware, const DeviceAddresses& addresses, Inbox& inbox) {
+  auto kind = lidar_kind(hardware.lidar_model);
+  if (!kind) return kind.error();
+  auto vesc = opener_of(addresses.vesc, 115'200);
+  if (!vesc) return vesc.error();
+  auto lidar = opener_of(addresses.lidar, kind->baud);
+  if (!lidar) return lidar.error();
+  drivers::VescOptions options;
+  options.telemetry_rate_hz = hardware.vesc_poll_hz;
+  Devices devices;
+  devices.motor = std::make_unique<MotorDevice>(inbox, *vesc, options);
+  devices.lidar = std::make_unique<LidarDevice>(inbox, *lidar, *std::move(kind));
+  devices.joystick = std::make_unique<JoystickDevice>(inbox, addresses.joystick);
+  return devices;
+}
+
+void Devices::start() {
+  motor->start();
+  lidar->start();
+  joystick->start();
+}
+
+void Devices::stop() {
+  motor->stop();
+  lidar->stop();
+  joystick->stop();
+}
+
 Runner::Runner(const CarLoopSetup& setup, Controller& controller, Localiser* localiser, Scribe& scribe, const RunClock& clock)
     : inbox_(clock), scribe_(scribe), controller_(controller), loop_(setup, controller, localiser, scribe) {
   events_.reserve(256);
@@ -67,18 +95,10 @@ Runner::Runner(const CarLoopSetup& setup, Controller& controller, Localiser* loc
 
 Result<std::unique_ptr<Runner>> Runner::make(const CarLoopSetup& setup, const DeviceAddresses& addresses, Controller& controller,
                                              Localiser* localiser, Scribe& scribe, const RunClock& clock) {
-  auto kind = lidar_kind(setup.hardware.lidar_model);
-  if (!kind) return kind.error();
-  auto vesc = opener_of(addresses.vesc, 115'200);
-  if (!vesc) return vesc.error();
-  auto lidar = opener_of(addresses.lidar, kind->baud);
-  if (!lidar) return lidar.error();
   std::unique_ptr<Runner> runner(new Runner(setup, controller, localiser, scribe, clock));
-  drivers::VescOptions options;
-  options.telemetry_rate_hz = setup.hardware.vesc_poll_hz;
-  runner->motor_ = std::make_unique<MotorDevice>(runner->inbox_, *vesc, options);
-  runner->lidar_ = std::make_unique<LidarDevice>(runner->inbox_, *lidar, *std::move(kind));
-  runner->joystick_ = std::make_unique<JoystickDevice>(runner->inbox_, addresses.joystick);
+  auto devices = Devices::make(setup.hardware, addresses, runner->inbox_);
+  if (!devices) return devices.error();
+  runner->devices_ = *std::move(devices);
   return runner;
 }
 
@@ -154,9 +174,7 @@ RunSummary Runner::run(const std::function<bool()>& stop) {
   if (!be_prompt()) {
     scribe_.note(began, "no real-time priority: late ticks are to be expected under load (run as root, or see docs/car.md)", true);
   }
-  motor_->start();
-  lidar_->start();
-  joystick_->start();
+  devices_.start();
   last_tick_ = began;
   while (true) {
     const Time deadline = last_tick_ + kTick;
@@ -165,7 +183,7 @@ RunSummary Runner::run(const std::function<bool()>& stop) {
     const Time now = inbox_.clock().now();
     take_events(now);
     const LoopStep step = loop_.tick(now);
-    motor_->send(std::span(step.frames).first(step.frame_count), step.due);
+    devices_.motor->send(std::span(step.frames).first(step.frame_count), step.due);
     const Duration since = now - last_tick_;
     keep(ticks_ms_, 1e3 * since.seconds());
     if (since > kControlTick) ++summary_.late_ticks;
@@ -175,9 +193,7 @@ RunSummary Runner::run(const std::function<bool()>& stop) {
     summary_.last_state = step.out.state;
     if (step.out.finished) break;
   }
-  motor_->stop();
-  lidar_->stop();
-  joystick_->stop();
+  devices_.stop();
   return summary(began, inbox_.clock().now(), cpu_seconds() - cpu_s);
 }
 
@@ -186,11 +202,11 @@ RunSummary Runner::summary(Time began, Time ended, double cpu_s) {
   out.lasted_s = (ended - began).seconds();
   out.way_m = loop_.odometry().way_m();
   out.counts = loop_.counts();
-  out.latency_ms = Spread::of(motor_->latencies_ms());
+  out.latency_ms = Spread::of(devices_.motor->latencies_ms());
   out.interval_ms = Spread::of(std::move(intervals_ms_));
   out.tick_ms = Spread::of(std::move(ticks_ms_));
   out.dropped = scribe_.dropped();
-  out.bad_sums = motor_->session().counters().bad_sums + lidar_->session().counters().bad_sums;
+  out.bad_sums = devices_.motor->session().counters().bad_sums + devices_.lidar->session().counters().bad_sums;
   out.cpu_share = out.lasted_s > 0.0 ? cpu_s / out.lasted_s : 0.0;
   out.controller = controller_.counters();
   return out;

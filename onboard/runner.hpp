@@ -25,6 +25,19 @@ struct DeviceAddresses {
   static DeviceAddresses of(const calibration::Hardware& hardware);
 };
 
+/// The three of them, on one inbox.
+struct Devices {
+  std::unique_ptr<MotorDevice> motor;
+  std::unique_ptr<LidarDevice> lidar;
+  std::unique_ptr<JoystickDevice> joystick;
+
+  /// Errors: an address or a LiDAR model that is not known.
+  static Result<Devices> make(const calibration::Hardware& hardware, const DeviceAddresses& addresses, Inbox& inbox);
+  void start();
+  /// The motor first.
+  void stop();
+};
+
 /// Median, 99th percentile and largest of a number of values.
 struct Spread {
   double p50 = 0.0;
@@ -71,9 +84,7 @@ class Runner {
   Scribe& scribe_;
   Controller& controller_;
   CarLoop loop_;
-  std::unique_ptr<MotorDevice> motor_;
-  std::unique_ptr<LidarDevice> lidar_;
-  std::unique_ptr<JoystickDevice> joystick_;
+  Devices devices_;
   std::vector<Event> events_;
   Time last_tick_;
   Time last_arrival_;
