@@ -9,6 +9,7 @@
 
 #include "apps/emulated_car.hpp"
 #include "core/files.hpp"
+#include "onboard/devices.hpp"
 #include "tests/car/car_process.hpp"
 
 using namespace pitwall;
@@ -36,6 +37,8 @@ Drive drive(const std::string& name, int seconds) {
   auto emulated = apps::EmulatedCar::make(options);
   REQUIRE(emulated.ok());
   emulators::Rig& rig = (*emulated)->rig();
+  // The world's thread inherits it: devices that are late because of other load would only test the machine.
+  if (!onboard::be_prompt()) MESSAGE("no real-time priority: other load on this machine may stop the car");
   rig.start();
   {
     CarOnRig car(rig, out.folder);
@@ -73,7 +76,7 @@ void check_drive(const Drive& d, int seconds) {
   CHECK(s["bad_sums"].get<int>() > seconds / 2);  // the cables were bad
   CHECK(s["scans_refused"].get<int>() == 0);
   CHECK(s["recorder_dropped"].get<int>() == 0);
-  CHECK(s["decisions"].get<int>() >= s["scans"].get<int>() - s["scans_skipped"].get<int>());
+  CHECK(s["decisions"].get<int>() >= s["scans"].get<int>() - s["scans_skipped"].get<int>() - s["scans_refused"].get<int>());
   CHECK(shell("replay '" + d.run.string() + "' > '" + (d.folder / "replay.txt").string() + "' 2>&1") == 0);
   const auto replayed = read_file(d.folder / "replay.txt");
   REQUIRE(replayed.ok());
