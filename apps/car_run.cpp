@@ -20,6 +20,7 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "localization/localizer/localizer.hpp"
+#include "onboard/check.hpp"
 #include "onboard/runner.hpp"
 #include "scenarios/run.hpp"
 
@@ -29,7 +30,7 @@ using namespace pitwall;
 
 constexpr const char* kFooter =
     "Example:\n"
-
+    "  car_run --car rb1 --check                                   # what to change before the first lap\n"
     "  car_run --car rb1 --controller gap_follow --bench           # wheels up\n"
     "  car_run --car rb1 --controller gap_follow --record runs --set gap_follow.max_speed_mps=1.5\n"
     "  car_run --car rb1 --controller pure_pursuit --track ./lab --record runs\n"
@@ -49,6 +50,7 @@ struct Arguments {
   std::vector<std::string> assignments;
   std::vector<std::string> limits;
   std::vector<double> start;
+  std::optional<double> start_s_m;
   std::string vesc;
   std::string lidar;
   std::string joystick;
@@ -131,12 +133,13 @@ std::string json_of(const onboard::RunSummary& s) {
                                    {"decisions", s.counts.decisions},
                                    {"scans", s.counts.scans},
                                    {"scans_refused", s.counts.scans_refused},
+                                   {"scans_skipped", s.counts.scans_skipped},
                                    {"telemetry", s.counts.telemetry},
                                    {"imu", s.counts.imu},
                                    {"imu_refused", s.counts.imu_refused},
                                    {"poses", s.counts.poses},
                                    {"bad_sums", s.bad_sums},
-                                   {"scan_to_command_ms", json_of(s.latency_ms)},
+                                   {"decision_to_command_ms", json_of(s.latency_ms)},
                                    {"scan_interval_ms", json_of(s.interval_ms)},
                                    {"tick_ms", json_of(s.tick_ms)},
                                    {"late_ticks", s.late_ticks},
@@ -166,6 +169,11 @@ Result<onboard::CarLoopSetup> setup_of(const Arguments& arguments, const scenari
   setup.bench = arguments.bench;
   setup.needs_pose = needs_track(arguments.controller);
   if (!arguments.start.empty()) setup.start = Pose2{arguments.start[0], arguments.start[1], arguments.start[2]};
+  if (arguments.start_s_m) {
+    const tracks::Path& line = scenarios::followed_path(run);
+    const Vec2 at = line.point_at(*arguments.start_s_m);
+    setup.start = Pose2{at.x, at.y, line.heading_at(*arguments.start_s_m)};
+  }
   Node limits = Node::map();
   for (const std::string& assignment : arguments.limits) {
     if (const Status set = set_by_path(limits, assignment); !set) return set.error();
@@ -183,6 +191,25 @@ onboard::DeviceAddresses addresses_of(const Arguments& arguments, const calibrat
     addresses.lidar = path ? arguments.lidar : "tcp://" + arguments.lidar;
   }
   return addresses;
+}
+
+int check(const Arguments& arguments, const calibration::CarProfile& profile) {
+  apps::catch_interrupts();
+  log::info("looking at the car for 12 s; it must stand, nothing will move but the servo to its centre");
+  const auto findings = onboard::check_car(*profile.hardware, profile.parameters, addresses_of(arguments, *profile.hardware),
+                                           [] { return apps::interrupted(); });
+  if (!findings) return apps::bad_input(findings.error());
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  bool good = true;
+  for (const onboard::Finding& f : *findings) {
+    good = good && f.verdict != onboard::Verdict::kChange;
+    constexpr std::array<const char*, 3> kVerdicts{"ok", "note", "change"};
+    list.push_back(
+        {{"verdict", kVerdicts[static_cast<std::size_t>(f.verdict)]}, {"what", f.what}, {"found", f.found}, {"advice", f.advice}});
+  }
+  const std::string text = arguments.json ? list.dump(2) + "\n" : onboard::text_of(*findings);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return good ? apps::kPassed : apps::kFailed;
 }
 
 int drive(const Arguments& arguments, const calibration::CarProfile& profile) {
@@ -227,6 +254,7 @@ int run(int argc, char** argv) {
   app.add_option("--start", arguments.start, "Where the car stands on the map, X,Y,YAW in m and rad (default: searched for)")
       ->delimiter(',')
       ->expected(3);
+  app.add_option("--start-s", arguments.start_s_m, "The same, by the way along the line, m")->excludes("--start");
   app.add_option("--set", arguments.assignments, "A parameter of the controller, CONTROLLER.KEY=VALUE (may be repeated)")
       ->allow_extra_args(false);
   app.add_option("--limit", arguments.limits, "A parameter of the supervisor, KEY=VALUE (may be repeated; docs/car.md lists them)")
@@ -237,6 +265,7 @@ int run(int argc, char** argv) {
   app.add_option("--record", arguments.record, "Folder that the run's folder is made in");
   app.add_option("--seconds", arguments.seconds, "Stop the car and end after so long (default: at Ctrl-C)")->check(CLI::NonNegativeNumber);
   app.add_flag("--bench", arguments.bench, "Wheels up: speed capped at 1 m/s (--limit bench_speed_mps=)");
+  app.add_flag("--check", arguments.check, "Look at the devices and their settings for 12 s, say what to change, and end");
   app.add_flag("--json", arguments.json, "Print the summary as JSON");
   app.add_flag("--quiet", arguments.quiet, "Warnings only");
   if (const auto code = apps::parse(app, argc, argv)) return *code;
@@ -248,7 +277,7 @@ int run(int argc, char** argv) {
     return apps::bad_input(
         Error{profile->file.string() + ": car '" + profile->id + "' exists in the simulator only, its profile has no hardware"});
   }
-  return drive(arguments, *profile);
+  return arguments.check ? check(arguments, *profile) : drive(arguments, *profile);
 }
 
 }  // namespace

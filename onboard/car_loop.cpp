@@ -117,9 +117,9 @@ void CarLoop::take_one(drivers::Received<LaserScan>& scan, Time now) {
   facts_.scan = scan.arrival;
   seen_.scan = {&scan_, now, seen_.scan.sequence + 1};
   observer_.arrived(0, seen_.scan);
-  if (scan_waits_) ++counts_.arrivals_skipped;
+  if (scan_waits_) ++counts_.scans_skipped;
   scan_waits_ = true;
-  answered_scan_ = scan.arrival;
+  if (!period_) due_ = scan.arrival;
   if (localiser_ == nullptr) return;
   const std::optional<PoseEstimate> pose = localiser_->add(scan_);
   if (!pose) return;
@@ -154,7 +154,7 @@ void CarLoop::take_one(JoystickState& joystick, Time now) {
 
 void CarLoop::decide(Time now) {
   if (period_ ? now < *next_decision_ : !scan_waits_) return;
-  if (period_) next_decision_ = std::max(*next_decision_ + *period_, now);
+  if (period_) due_ = std::exchange(next_decision_, std::max(*next_decision_ + *period_, now));
   seen_.now = now;
   const Command command = controller_.update(seen_);
   ++counts_.decisions;
@@ -192,7 +192,7 @@ LoopStep CarLoop::tick(Time now) {
     add_frame(step, vesc::CommandKind::kServo, map_.servo_of(*step.out.steering_rad));
     steering_.command(now, *step.out.steering_rad);
   }
-  if (counts_.decisions != decisions && !period_) step.scan_arrival = answered_scan_;
+  if (counts_.decisions != decisions) step.due = due_;
   return step;
 }
 

@@ -46,7 +46,7 @@ struct LoopStep {
   Output out;
   std::array<vesc::Command, 2> frames{};
   std::size_t frame_count = 0;
-  std::optional<Time> scan_arrival;  ///< of the scan that the command answers
+  std::optional<Time> due;  ///< when this decision was: arrival of its scan, or the instant that its rate asks for
 };
 
 struct LoopCounts {
@@ -57,7 +57,7 @@ struct LoopCounts {
   std::uint64_t imu_refused = 0;  ///< spikes
   std::uint64_t poses = 0;
   std::uint64_t decisions = 0;
-  std::uint64_t arrivals_skipped = 0;  ///< scans that a newer one overtook before the controller ran
+  std::uint64_t scans_skipped = 0;  ///< scans that a newer one overtook before the controller ran
 };
 
 class CarLoop {
@@ -118,7 +118,7 @@ class CarLoop {
   std::optional<Duration> period_;
   std::optional<Time> next_decision_;
   bool scan_waits_ = false;
-  std::optional<Time> answered_scan_;
+  std::optional<Time> due_;
 };
 
 }  // namespace pitwall::onboard

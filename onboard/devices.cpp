@@ -2,6 +2,7 @@
 #include "onboard/devices.hpp"
 
 #include <fcntl.h>
+#include <pthread.h>
 
 #include <cerrno>
 #include <cstring>
@@ -21,6 +22,7 @@ constexpr Duration kLongestWait = from_milliseconds(20);
 constexpr Duration kLastFrames = from_milliseconds(40);
 constexpr Duration kLastWrites = from_milliseconds(100);
 constexpr Duration kJoystickPeriod = from_milliseconds(50);
+constexpr int kPriority = 10;
 constexpr std::size_t kLatencies = 1U << 20U;  // 7 hours of scans
 
 // A FIFO of joydev records says nothing of itself; such a pad is an F710 in mode X.
@@ -50,6 +52,12 @@ std::uint64_t identity_of(const vesc::FwVersion& firmware) {
 
 }  // namespace
 
+bool be_prompt() {
+  sched_param priority{};
+  priority.sched_priority = kPriority;
+  return ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &priority) == 0;
+}
+
 DeviceThread::DeviceThread(std::string name, Inbox& inbox, drivers::Session& session, drivers::DeviceLink::Opener opener)
     : inbox_(inbox), link_(session, std::move(opener)), name_(std::move(name)), session_(session) {}
 
@@ -67,6 +75,7 @@ void DeviceThread::stop() {
 }
 
 void DeviceThread::run() {
+  be_prompt();
   while (!ending_) {
     prepare();
     link_.step(kLongestWait);
@@ -90,12 +99,12 @@ MotorDevice::MotorDevice(Inbox& inbox, drivers::DeviceLink::Opener opener, const
   latencies_ms_.reserve(kLatencies);
 }
 
-void MotorDevice::send(std::span<const vesc::Command> frames, std::optional<Time> scan_arrival) {
+void MotorDevice::send(std::span<const vesc::Command> frames, std::optional<Time> due) {
   if (frames.empty()) return;
   {
     const std::lock_guard lock(mutex_);
     for (const vesc::Command& frame : frames) (frame.kind == vesc::CommandKind::kServo ? servo_ : motor_) = frame;
-    scan_arrival_ = scan_arrival;
+    due_ = due;
   }
   link_.wake();
 }
@@ -103,12 +112,12 @@ void MotorDevice::send(std::span<const vesc::Command> frames, std::optional<Time
 void MotorDevice::prepare() {
   std::optional<vesc::Command> motor;
   std::optional<vesc::Command> servo;
-  std::optional<Time> scan_arrival;
+  std::optional<Time> due;
   {
     const std::lock_guard lock(mutex_);
     motor = std::exchange(motor_, {});
     servo = std::exchange(servo_, {});
-    scan_arrival = std::exchange(scan_arrival_, {});
+    due = std::exchange(due_, {});
   }
   if (!motor && !servo) return;
   bool queued = false;
@@ -116,7 +125,7 @@ void MotorDevice::prepare() {
   if (servo) queued = session_.command(*servo) == drivers::VescSession::Handed::kQueued || queued;
   if (!queued) return;
   link_.step({});
-  if (scan_arrival && latencies_ms_.size() < kLatencies) latencies_ms_.push_back(1e3 * (inbox_.clock().now() - *scan_arrival).seconds());
+  if (due && latencies_ms_.size() < kLatencies) latencies_ms_.push_back(1e3 * (inbox_.clock().now() - *due).seconds());
 }
 
 // The last frames, and time for them to get through before the line is closed.

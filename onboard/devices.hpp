@@ -22,6 +22,9 @@
 
 namespace pitwall::onboard {
 
+/// Gives the calling thread a real-time priority (SCHED_FIFO, low): a car must not wait for a compiler. False where that is not allowed.
+bool be_prompt();
+
 /// What a thread of a device does round by round, until it is asked to end.
 class DeviceThread {
  public:
@@ -68,9 +71,9 @@ class MotorDevice final : public DeviceThread {
   MotorDevice(Inbox& inbox, drivers::DeviceLink::Opener opener, const drivers::VescOptions& options);
   ~MotorDevice() override { stop(); }
 
-  /// Frames of one tick, to be written at once. `scan_arrival`: of the scan that they answer, by the run's clock.
-  void send(std::span<const vesc::Command> frames, std::optional<Time> scan_arrival);
-  /// From a scan's last byte to its command being written, in ms; only after stop().
+  /// Frames of one tick, to be written at once. `due`: when the decision behind them was, by the run's clock.
+  void send(std::span<const vesc::Command> frames, std::optional<Time> due);
+  /// From `due` to the frames being written, in ms; only after stop().
   [[nodiscard]] const std::vector<double>& latencies_ms() const { return latencies_ms_; }
   /// Only after stop().
   [[nodiscard]] const drivers::VescSession& session() const { return session_; }
@@ -85,7 +88,7 @@ class MotorDevice final : public DeviceThread {
   std::mutex mutex_;
   std::optional<vesc::Command> motor_;
   std::optional<vesc::Command> servo_;
-  std::optional<Time> scan_arrival_;
+  std::optional<Time> due_;
   std::vector<double> latencies_ms_;
 };
 

@@ -6,6 +6,9 @@
 
 #include "core/math.hpp"
 #include "core/text.hpp"
+#include "recording/bag_reader.hpp"
+#include "ros_messages/convert.hpp"
+#include "ros_messages/drive.hpp"
 
 namespace pitwall::onboard {
 namespace {
@@ -46,6 +49,36 @@ Result<double> gain_of(const TapeTrial& trial, double offset_erpm) {
 }
 
 }  // namespace
+
+Result<ErpmSeries> read_erpm(const std::string& recording, bool negated) {
+  auto bag = recording::BagReader::open(recording);
+  if (!bag) return bag.error();
+  ErpmSeries out;
+  while (const recording::BagMessage* message = bag->next()) {
+    if (bag->topics()[message->topic].type != ros_messages::VescStateStamped::kType) continue;
+    const auto state = ros_messages::read<ros_messages::VescStateStamped>(recording::as_text(message->data));
+    if (!state) return Error{recording + ": " + state.error().message};
+    out.t_s.push_back(ros_messages::to_time(state->header.stamp).seconds());
+    out.erpm.push_back(negated ? -state->state.speed : state->state.speed);
+  }
+  if (out.t_s.empty()) return Error{recording + ": nothing from a motor controller in it (vesc_msgs/msg/VescStateStamped)"};
+  return out;
+}
+
+RestAndDrive split_at_start(const ErpmSeries& series) {
+  RestAndDrive out;
+  if (series.t_s.empty()) return out;
+  const double rest = series.erpm.front();
+  std::size_t moving = 0;
+  while (moving < series.erpm.size() && std::abs(series.erpm[moving] - rest) <= kRestErpm) ++moving;
+  const double cut_s = moving < series.t_s.size() ? series.t_s[moving] - 0.5 : series.t_s.back();
+  for (std::size_t k = 0; k < series.t_s.size(); ++k) {
+    ErpmSeries& into = series.t_s[k] <= cut_s ? out.rest : out.drive;
+    into.t_s.push_back(series.t_s[k]);
+    into.erpm.push_back(series.erpm[k]);
+  }
+  return out;
+}
 
 Result<double> measure_offset(const ErpmSeries& standing) {
   const double lasts_s = standing.t_s.empty() ? 0.0 : standing.t_s.back() - standing.t_s.front();

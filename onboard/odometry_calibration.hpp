@@ -21,6 +21,17 @@ struct ErpmSeries {
   std::vector<double> erpm;
 };
 
+/// The motor controller's eRPM in a recording (vesc_msgs/VescStateStamped; car_run writes /sensors/core), by stamp. `negated`: a
+/// recording of the f1tenth ROS driver, which turns the sign about. Errors: no recording, none of that in it.
+Result<ErpmSeries> read_erpm(const std::string& recording, bool negated);
+
+/// A recording cut where the car sets off.
+struct RestAndDrive {
+  ErpmSeries rest;   ///< up to half a second before
+  ErpmSeries drive;  ///< from there on; empty where it never moved
+};
+RestAndDrive split_at_start(const ErpmSeries& series);
+
 /// One run along the tape: begins and ends standing, goes forwards.
 struct TapeTrial {
   std::string name;

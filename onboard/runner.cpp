@@ -16,6 +16,7 @@ constexpr Duration kTick = from_milliseconds(10);
 constexpr Duration kControlTick = from_milliseconds(25);
 constexpr Duration kRepeatWarnings = from_milliseconds(1'000);
 constexpr Duration kRepeatWaiting = from_milliseconds(5'000);
+constexpr Duration kYoung = from_milliseconds(400);
 constexpr std::size_t kSamples = 1U << 21U;
 
 double cpu_seconds() {
@@ -57,6 +58,34 @@ Spread Spread::of(std::vector<double> values) {
   return out;
 }
 
+Result<Devices> Devices::make(const calibration::Hardware& hardware, const DeviceAddresses& addresses, Inbox& inbox) {
+  auto kind = lidar_kind(hardware.lidar_model);
+  if (!kind) return kind.error();
+  auto vesc = opener_of(addresses.vesc, 115'200);
+  if (!vesc) return vesc.error();
+  auto lidar = opener_of(addresses.lidar, kind->baud);
+  if (!lidar) return lidar.error();
+  drivers::VescOptions options;
+  options.telemetry_rate_hz = hardware.vesc_poll_hz;
+  Devices devices;
+  devices.motor = std::make_unique<MotorDevice>(inbox, *vesc, options);
+  devices.lidar = std::make_unique<LidarDevice>(inbox, *lidar, *std::move(kind));
+  devices.joystick = std::make_unique<JoystickDevice>(inbox, addresses.joystick);
+  return devices;
+}
+
+void Devices::start() {
+  motor->start();
+  lidar->start();
+  joystick->start();
+}
+
+void Devices::stop() {
+  motor->stop();
+  lidar->stop();
+  joystick->stop();
+}
+
 Runner::Runner(const CarLoopSetup& setup, Controller& controller, Localiser* localiser, Scribe& scribe, const RunClock& clock)
     : inbox_(clock), scribe_(scribe), controller_(controller), loop_(setup, controller, localiser, scribe) {
   events_.reserve(256);
@@ -66,18 +95,10 @@ Runner::Runner(const CarLoopSetup& setup, Controller& controller, Localiser* loc
 
 Result<std::unique_ptr<Runner>> Runner::make(const CarLoopSetup& setup, const DeviceAddresses& addresses, Controller& controller,
                                              Localiser* localiser, Scribe& scribe, const RunClock& clock) {
-  auto kind = lidar_kind(setup.hardware.lidar_model);
-  if (!kind) return kind.error();
-  auto vesc = opener_of(addresses.vesc, 115'200);
-  if (!vesc) return vesc.error();
-  auto lidar = opener_of(addresses.lidar, kind->baud);
-  if (!lidar) return lidar.error();
   std::unique_ptr<Runner> runner(new Runner(setup, controller, localiser, scribe, clock));
-  drivers::VescOptions options;
-  options.telemetry_rate_hz = setup.hardware.vesc_poll_hz;
-  runner->motor_ = std::make_unique<MotorDevice>(runner->inbox_, *vesc, options);
-  runner->lidar_ = std::make_unique<LidarDevice>(runner->inbox_, *lidar, *std::move(kind));
-  runner->joystick_ = std::make_unique<JoystickDevice>(runner->inbox_, addresses.joystick);
+  auto devices = Devices::make(setup.hardware, addresses, runner->inbox_);
+  if (!devices) return devices.error();
+  runner->devices_ = *std::move(devices);
   return runner;
 }
 
@@ -115,10 +136,10 @@ void Runner::tell_state(const Output& out, Time now) {
   const std::uint32_t fresh = out.warnings & ~told_warnings_;
   told_warnings_ |= out.warnings;
   if (fresh != 0) {
-    std::string line = "warning:";
+    std::string line;
     for (int k = 0; k < kWarnings; ++k) {
       const auto bit = static_cast<Warning>(1U << static_cast<unsigned>(k));
-      if ((fresh & static_cast<std::uint32_t>(bit)) != 0) line += " " + std::string(name(bit));
+      if ((fresh & static_cast<std::uint32_t>(bit)) != 0) line += (line.empty() ? "" : ", ") + std::string(name(bit));
     }
     scribe_.note(now, line, true);
   }
@@ -128,14 +149,21 @@ void Runner::tell_state(const Output& out, Time now) {
   }
   if (out.state == State::kArmed || now - waited_ < kRepeatWaiting) return;
   waited_ = now;
+  scribe_.note(now, std::string(name(out.state)) + ": " + waits_for(now));
+}
+
+std::string Runner::waits_for(Time now) const {
   const Facts& f = loop_.facts();
-  const auto is = [](bool there, const char* what) { return std::string(there ? ", " : ", no ") + what; };
-  const auto young = [&](const std::optional<Time>& t) { return t && now - *t < from_milliseconds(400); };
-  std::string line = std::string(name(out.state)) + ": waits" + is(f.motor_present, "motor controller") +
-                     is(f.telemetry && young(f.telemetry->arrival), "telemetry") + is(young(f.scan), "scan") +
-                     is(f.joystick_present, "joystick");
-  if (f.needs_pose) line += is(young(f.pose), "pose");
-  scribe_.note(now, line);
+  const auto young = [&](const std::optional<Time>& t) { return t && now - *t < kYoung; };
+  std::vector<std::string> missing;
+  if (!f.motor_present) missing.emplace_back("motor controller");
+  if (!f.telemetry || !young(f.telemetry->arrival)) missing.emplace_back("telemetry");
+  if (!young(f.scan)) missing.emplace_back("scan");
+  if (f.needs_pose && !young(f.pose)) missing.emplace_back("pose");
+  if (!f.joystick_present) missing.emplace_back("joystick");
+  if (!missing.empty()) return "waits for " + join(missing);
+  const State state = loop_.supervisor().state();
+  return state == State::kFault || state == State::kEstop ? "waits for the acknowledge button" : "hold the deadman to drive";
 }
 
 RunSummary Runner::run(const std::function<bool()>& stop) {
@@ -143,9 +171,10 @@ RunSummary Runner::run(const std::function<bool()>& stop) {
   const Time began = inbox_.clock().now();
   waited_ = began;
   loop_.begin(began);
-  motor_->start();
-  lidar_->start();
-  joystick_->start();
+  if (!be_prompt()) {
+    scribe_.note(began, "no real-time priority: late ticks are to be expected under load (run as root, or see docs/car.md)", true);
+  }
+  devices_.start();
   last_tick_ = began;
   while (true) {
     const Time deadline = last_tick_ + kTick;
@@ -154,7 +183,7 @@ RunSummary Runner::run(const std::function<bool()>& stop) {
     const Time now = inbox_.clock().now();
     take_events(now);
     const LoopStep step = loop_.tick(now);
-    motor_->send(std::span(step.frames).first(step.frame_count), step.scan_arrival);
+    devices_.motor->send(std::span(step.frames).first(step.frame_count), step.due);
     const Duration since = now - last_tick_;
     keep(ticks_ms_, 1e3 * since.seconds());
     if (since > kControlTick) ++summary_.late_ticks;
@@ -164,9 +193,7 @@ RunSummary Runner::run(const std::function<bool()>& stop) {
     summary_.last_state = step.out.state;
     if (step.out.finished) break;
   }
-  motor_->stop();
-  lidar_->stop();
-  joystick_->stop();
+  devices_.stop();
   return summary(began, inbox_.clock().now(), cpu_seconds() - cpu_s);
 }
 
@@ -175,11 +202,11 @@ RunSummary Runner::summary(Time began, Time ended, double cpu_s) {
   out.lasted_s = (ended - began).seconds();
   out.way_m = loop_.odometry().way_m();
   out.counts = loop_.counts();
-  out.latency_ms = Spread::of(motor_->latencies_ms());
+  out.latency_ms = Spread::of(devices_.motor->latencies_ms());
   out.interval_ms = Spread::of(std::move(intervals_ms_));
   out.tick_ms = Spread::of(std::move(ticks_ms_));
   out.dropped = scribe_.dropped();
-  out.bad_sums = motor_->session().counters().bad_sums + lidar_->session().counters().bad_sums;
+  out.bad_sums = devices_.motor->session().counters().bad_sums + devices_.lidar->session().counters().bad_sums;
   out.cpu_share = out.lasted_s > 0.0 ? cpu_s / out.lasted_s : 0.0;
   out.controller = controller_.counters();
   return out;

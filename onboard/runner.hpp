@@ -25,6 +25,19 @@ struct DeviceAddresses {
   static DeviceAddresses of(const calibration::Hardware& hardware);
 };
 
+/// The three of them, on one inbox.
+struct Devices {
+  std::unique_ptr<MotorDevice> motor;
+  std::unique_ptr<LidarDevice> lidar;
+  std::unique_ptr<JoystickDevice> joystick;
+
+  /// Errors: an address or a LiDAR model that is not known.
+  static Result<Devices> make(const calibration::Hardware& hardware, const DeviceAddresses& addresses, Inbox& inbox);
+  void start();
+  /// The motor first.
+  void stop();
+};
+
 /// Median, 99th percentile and largest of a number of values.
 struct Spread {
   double p50 = 0.0;
@@ -39,7 +52,7 @@ struct RunSummary {
   double armed_s = 0.0;
   double way_m = 0.0;
   LoopCounts counts;
-  Spread latency_ms;             ///< from a scan's last byte to its command being written
+  Spread latency_ms;             ///< from a scan's last byte (a decision by rate: from its instant) to the command being written
   Spread interval_ms;            ///< between scans' arrivals
   Spread tick_ms;                ///< between ticks
   std::uint64_t late_ticks = 0;  ///< more than 25 ms after the one before
@@ -64,15 +77,14 @@ class Runner {
   void take_events(Time now);
   void tell(const LoopStep& step, Time now);
   void tell_state(const Output& out, Time now);
+  [[nodiscard]] std::string waits_for(Time now) const;
   [[nodiscard]] RunSummary summary(Time began, Time ended, double cpu_s);
 
   Inbox inbox_;
   Scribe& scribe_;
   Controller& controller_;
   CarLoop loop_;
-  std::unique_ptr<MotorDevice> motor_;
-  std::unique_ptr<LidarDevice> lidar_;
-  std::unique_ptr<JoystickDevice> joystick_;
+  Devices devices_;
   std::vector<Event> events_;
   Time last_tick_;
   Time last_arrival_;

@@ -31,7 +31,8 @@ CarOnRig::CarOnRig(const std::string& name, emulators::RigOptions options)
   options.folder = folder_;
   auto rig = emulators::Rig::make(options);
   PITWALL_CHECK(rig.ok(), rig.error().message);
-  rig_ = *std::move(rig);
+  own_rig_ = *std::move(rig);
+  rig_ = own_rig_.get();
   rig_->start();
 }
 
@@ -41,7 +42,8 @@ CarOnRig::~CarOnRig() {
     kill(SIGKILL);
     wait_exit(from_milliseconds(5'000));
   }
-  rig_->stop();
+  if (!own_rig_) return;
+  own_rig_->stop();
   std::filesystem::remove_all(folder_);
 }
 

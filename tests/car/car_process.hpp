@@ -18,6 +18,8 @@ class CarOnRig {
  public:
   /// The rig serves from here on; car_run is not started yet. `name` names the folder.
   explicit CarOnRig(const std::string& name, emulators::RigOptions options = {});
+  /// On another's rig, whose folder this is.
+  CarOnRig(emulators::Rig& rig, std::filesystem::path folder) : folder_(std::move(folder)), rig_(&rig) {}
   ~CarOnRig();
   CarOnRig(const CarOnRig&) = delete;
   CarOnRig& operator=(const CarOnRig&) = delete;
@@ -48,7 +50,8 @@ class CarOnRig {
 
  private:
   std::filesystem::path folder_;
-  std::unique_ptr<emulators::Rig> rig_;
+  std::unique_ptr<emulators::Rig> own_rig_;
+  emulators::Rig* rig_ = nullptr;
   int process_ = -1;
 };
 
