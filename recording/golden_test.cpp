@@ -215,6 +215,20 @@ TEST_CASE("a mapping compared with itself passes, also turned and moved; each fi
   const GoldenCheck& angle = check_named(compare(twisted, golden, tolerances), "rmse_deg");
   CHECK_FALSE(angle.passed);
   CHECK(std::fabs(angle.value - 0.1 / std::sqrt(2.0) * 180.0 / math::kPi) < 1e-9);
+  // Maps: the same one, one of another content, a blunter one, and one that only one side has.
+  Mapping mapped = golden;
+  mapped.map = MapFacts{"a", 10, 10, 1000};
+  for (const GoldenCheck& check : compare(mapped, mapped, tolerances)) CHECK_MESSAGE(check.passed, check.name);
+  Mapping other = mapped;
+  other.map->hash = "b";
+  CHECK_FALSE(check_named(compare(other, mapped, tolerances), "maps_differ").passed);
+  GoldenTolerances by_sharpness;
+  by_sharpness.same_map = false;
+  CHECK(check_named(compare(other, mapped, by_sharpness), "maps_differ").passed);
+  other.map->crispness_cells = 1021;
+  CHECK_FALSE(check_named(compare(other, mapped, by_sharpness), "crispness_cells").passed);
+  CHECK_FALSE(check_named(compare(golden, mapped, tolerances), "maps_missing").passed);
+  CHECK_FALSE(check_named(compare(mapped, golden, tolerances), "maps_missing").passed);
   Mapping half = golden;
   half.trajectory.resize(7);
   CHECK_FALSE(check_named(compare(half, golden, tolerances), "pairs").passed);

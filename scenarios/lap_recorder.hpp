@@ -47,11 +47,11 @@ struct Lap {
   Time start, end;               ///< from where it began, also where the points are fewer
   bool closed = false;
   double distance_m = 0.0;
-  double turned_rad = 0.0;                                     ///< positive to the left
-  double departed_m = 0.0;                                     ///< farthest from its start
-  double gap_m = 0.0;                                          ///< now, to its start
-  double allowed_gap_m = 0.0;                                  ///< now
-  double heading_rad = 0.0;                                    ///< now, against its start's
+  double turned_rad = 0.0;     ///< positive to the left
+  double departed_m = 0.0;     ///< farthest from its start
+  double gap_m = 0.0;          ///< now, to its start
+  double allowed_gap_m = 0.0;  ///< now
+  double heading_rad = 0.0;    ///< now, against its start's
   std::int64_t corrections = 0;
   /// Why it is not closed: every rule that is not met, with value and bound; empty once it is.
   std::vector<std::string> missing;
