@@ -34,6 +34,7 @@ struct FakeBno {
   }
   void answer(Bytes bytes) {
     log.push_back(to_hex(bytes));
+    at.push_back(line.now);
     if (mute) {
       return;
     }
@@ -53,6 +54,7 @@ struct FakeBno {
   }
   Line& line;
   std::vector<std::string> log;
+  std::vector<Time> at;
   std::string identity = "bb01a0";
   int overruns = 0;
   int count = 0;
@@ -147,6 +149,8 @@ TEST_CASE("the serial dialogue sets mode IMU and SI units, waits as long as the 
   CHECK(std::vector<std::string>(sensor.log.begin(), sensor.log.begin() + 5) ==
         std::vector<std::string>{"aa003d0100", "aa010001", "aa003b0100", "aa003d0108", "aa010820"});
   CHECK(sensor.log.size() == doctest::Approx(5 + 101).epsilon(0.03));
+  CHECK(sensor.at[1] - sensor.at[0] == from_milliseconds(4 + 19));
+  CHECK(sensor.at[4] - sensor.at[3] == from_milliseconds(4 + 7));
   CHECK(session.phase() == Phase::kRunning);
   const auto imu = session.next_imu();
   REQUIRE(imu);

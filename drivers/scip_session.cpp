@@ -13,7 +13,7 @@ constexpr Duration kDrained = from_milliseconds(100);         // silence after Q
 constexpr Duration kPatience = from_milliseconds(500);        // per request
 constexpr Duration kBootPatience = from_milliseconds(1'000);  // a UST accepts connections before it answers
 constexpr int kTries = 3;
-constexpr Duration kWarnSilence = from_milliseconds(75);
+constexpr int kWarnScans = 3;  // missing in a row; 75 ms at 40 Hz
 constexpr Duration kLostSilence = from_milliseconds(500);
 constexpr Duration kFirstScan = from_milliseconds(2'000);  // the motor may still spin up
 constexpr Duration kStuckBoot = from_milliseconds(15'000);
@@ -209,6 +209,8 @@ void ScipSession::handle_scan(const scip::Reply& reply, Time now) {
             "the sensor ended its scans with status " + reply.status + ": " + scip::status_text(reply.command(), reply.status));
 }
 
+Duration ScipSession::scan_period() const { return from_seconds(parameters_->period_s() * (scan_request_.skip + 1)); }
+
 void ScipSession::deliver(const scip::ScanData& data, Time now) {
   const scip::Parameters& p = *parameters_;
   const double first_beam = scan_request_.first_step + 0.5 * (scan_request_.cluster - 1);
@@ -228,7 +230,7 @@ void ScipSession::deliver(const scip::ScanData& data, Time now) {
   step_ = Step::kScans;
   last_scan_ = now;
   last_scan_at_ = now;
-  deadline_ = now + kWarnSilence;
+  deadline_ = now + kWarnScans * scan_period();
   set_phase(Phase::kRunning, p.model + ", " + std::to_string(scan_request_.values()) + " beams");
 }
 
@@ -247,7 +249,7 @@ void ScipSession::late(Time now) {
   if (step_ == Step::kScans) {
     if (phase() == Phase::kRunning) {
       set_phase(Phase::kSilent, "no good scan for " + std::to_string((now - last_scan_at_).ns / 1'000'000) + " ms");
-      deadline_ = last_scan_at_ + kLostSilence;
+      deadline_ = last_scan_at_ + std::max(kLostSilence, 2 * kWarnScans * scan_period());
     } else {
       set_phase(Phase::kReconnect, "no good scan for " + std::to_string((now - last_scan_at_).ns / 1'000'000) + " ms");
     }

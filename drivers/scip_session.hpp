@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dialogue with a Hokuyo: QT and drain, VV, PP, II, clock pairs (TM0, TM1 n times, TM2), then MD endlessly. A scan with a bad
-// sum or a wrong count is dropped and nothing else; silence is a warning after 75 ms and asks for the stream to be opened again
-// after 0.5 s.
+// sum or a wrong count is dropped and nothing else; silence is a warning after three periods (75 ms at 40 Hz) and asks for the
+// stream to be opened again after 0.5 s, or six periods if that is more.
 #pragma once
 
 #include <optional>
@@ -57,6 +57,7 @@ class ScipSession final : public Session {
   void handle_scan(const scip::Reply& reply, Time now);
   void handle_parameters(const scip::Reply& reply, Time now);
   void late(Time now);
+  [[nodiscard]] Duration scan_period() const;
   void deliver(const scip::ScanData& data, Time now);
 
   ScipOptions options_;

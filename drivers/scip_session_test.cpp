@@ -41,7 +41,7 @@ struct FakeUst {
     }
     const std::string head = asked + "\n00P\n";
     if (asked == "PP") {
-      line.reply(pp_reply());
+      line.reply(pp_reply(rpm));
     } else if (asked == "VV") {
       line.reply(head + info_line("VEND:Hokuyo") + info_line("PROT:SCIP 2.2") + info_line("SERI:H1;2") + "\n");
     } else if (asked == "II") {
@@ -69,6 +69,7 @@ struct FakeUst {
   Time boot = ms(990'000);
   double drift = 0.0;
   bool mute = false;
+  int rpm = 2400;
   std::string request;
   std::string stream;
   std::vector<std::string> requests;
@@ -186,6 +187,25 @@ TEST_CASE("a bad sum or a short scan costs that scan; 75 ms of silence are told,
   REQUIRE(scan);
   CHECK(session.phase() == Phase::kRunning);
   CHECK(session.counters().starts == 2);
+}
+
+TEST_CASE("a sensor of 10 Hz is not silent between its scans") {
+  ScipSession session({.clock_pairs = 0});
+  Line line(session);
+  FakeUst sensor(line);
+  sensor.rpm = 600;
+  line.start();
+  line.run(from_milliseconds(500));
+  for (int i = 0; i < 5; ++i) {
+    sensor.turn();
+    CHECK(session.phase() == Phase::kRunning);
+    line.run(from_milliseconds(75));
+    CHECK(session.phase() == Phase::kRunning);
+  }
+  line.run(from_milliseconds(300));
+  CHECK(session.phase() == Phase::kSilent);
+  line.run(from_milliseconds(300));
+  CHECK(session.phase() == Phase::kReconnect);
 }
 
 TEST_CASE("a status that ends the stream is told in words and asks for a new connection") {

@@ -13,9 +13,9 @@ namespace pitwall::drivers::test {
 inline std::string with_sum(const std::string& text) { return text + scip::checksum(text); }
 inline std::string info_line(const std::string& text) { return text + ";" + scip::checksum(text) + "\n"; }
 
-inline std::string pp_reply() {
+inline std::string pp_reply(int rpm = 2400) {
   return "PP\n00P\n" + info_line("MODL:UST-10LX") + info_line("DMIN:20") + info_line("DMAX:30000") + info_line("ARES:1440") +
-         info_line("AMIN:0") + info_line("AMAX:1080") + info_line("AFRT:540") + info_line("SCAN:2400") + "\n";
+         info_line("AMIN:0") + info_line("AMAX:1080") + info_line("AFRT:540") + info_line("SCAN:" + std::to_string(rpm)) + "\n";
 }
 
 /// A scan with these values in their order (distance and intensity alternate where both were asked for).
