@@ -183,13 +183,13 @@ int serve(Rig& rig, const apps::EmulatedCar* car, const Arguments& a, const std:
 
 int serve_car(const Arguments& a, const Folder& folder) {
   apps::EmulatedCarOptions options;
-  options.world.track = a.track;
-  options.world.car = apps::chosen_car(a.car, "rb2");
+  options.track = a.track;
+  options.car = apps::chosen_car(a.car, "rb2");
   options.folder = folder.path();
-  options.world.seed = a.seed;
+  options.seed = a.seed;
   options.lidar_port = a.lidar_port;
-  options.world.start_s_m = a.start_s_m;
-  options.world.assignments = a.set;
+  options.start_s_m = a.start_s_m;
+  options.assignments = a.set;
   const auto car = apps::EmulatedCar::make(options);
   if (!car) return apps::bad_input(car.error());
   return serve((*car)->rig(), car->get(), a, {"vesc", "hokuyo", "joystick"});

@@ -12,11 +12,11 @@ EmulatedCar::EmulatedCar(std::unique_ptr<EmulatedWorld> world, std::unique_ptr<R
 }
 
 Result<std::unique_ptr<EmulatedCar>> EmulatedCar::make(const EmulatedCarOptions& options) {
-  Result<std::unique_ptr<EmulatedWorld>> world = EmulatedWorld::make(options.world);
+  Result<std::unique_ptr<EmulatedWorld>> world = EmulatedWorld::make(options);
   if (!world) return world.error();
   emulators::RigOptions devices = (*world)->devices();
   devices.folder = options.folder;
-  devices.seed = static_cast<std::uint64_t>(options.world.seed);
+  devices.seed = static_cast<std::uint64_t>(options.seed);
   devices.hokuyo_port = options.lidar_port;
   Result<std::unique_ptr<Rig>> rig = Rig::make(devices);
   if (!rig) return rig.error();

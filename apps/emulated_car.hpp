@@ -11,8 +11,7 @@
 
 namespace pitwall::apps {
 
-struct EmulatedCarOptions {
-  EmulatedWorldOptions world;
+struct EmulatedCarOptions : EmulatedWorldOptions {
   std::filesystem::path folder;  ///< for links and FIFOs; it must exist
   int lidar_port = 0;            ///< of 127.0.0.1; 0: any
 };

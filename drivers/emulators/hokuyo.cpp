@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::int64_t kClockWrapMs = std::int64_t{1} << 24;
 constexpr std::size_t kBlock = 64;
+constexpr std::size_t kLongestLine = 256;
 constexpr std::uint32_t kIntensity = 2000;
 constexpr Duration kStepTime{17'361};  // a 1440th of 25 ms
 
@@ -97,7 +98,8 @@ void Hokuyo::receive(Time now, ByteView bytes) {
   if (now < ready_at_) return;
   for (const std::uint8_t byte : bytes) {
     if (byte != '\n' && byte != '\r') {
-      buffer_.push_back(static_cast<char>(byte));
+      // No request is so long: what follows is the rest of something that is none.
+      if (buffer_.size() < kLongestLine) buffer_.push_back(static_cast<char>(byte));
       continue;
     }
     if (!buffer_.empty()) line(now, std::exchange(buffer_, {}));
