@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -74,11 +75,12 @@ IoResult DescriptorStream::read_some(std::span<std::byte> buffer, Duration patie
     if (got > 0) {
       return {IoStatus::kDone, static_cast<std::size_t>(got), {}};
     }
-    if (got == 0) {
-      // Never a timeout: a descriptor that does not block says EAGAIN where there is merely nothing.
+    // Never a timeout: a descriptor that does not block says EAGAIN where there is merely nothing. But a FIFO reads like that before
+    // its first writer, too.
+    if (got == 0 && (kind_ != Kind::kFifo || (wait_for(descriptor_, POLLIN, Duration{}) & POLLHUP) != 0)) {
       return {IoStatus::kEnd, 0, "closed by the other side"};
     }
-    if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
+    if (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
       return failure(errno, 0);
     }
     const Duration left = deadline - monotonic_now();
@@ -97,8 +99,8 @@ IoResult DescriptorStream::write_all(Bytes bytes, Duration patience) {
   std::size_t written = 0;
   while (written < bytes.size()) {
     const Bytes rest = bytes.subspan(written);
-    const ssize_t put =
-        is_socket_ ? ::send(descriptor_, rest.data(), rest.size(), MSG_NOSIGNAL) : ::write(descriptor_, rest.data(), rest.size());
+    const ssize_t put = kind_ == Kind::kSocket ? ::send(descriptor_, rest.data(), rest.size(), MSG_NOSIGNAL)
+                                               : ::write(descriptor_, rest.data(), rest.size());
     if (put > 0) {
       written += static_cast<std::size_t>(put);
       continue;
@@ -116,15 +118,19 @@ IoResult DescriptorStream::write_all(Bytes bytes, Duration patience) {
 }
 
 Result<std::unique_ptr<ByteStream>> open_file(const std::string& path) {
-  // A FIFO with both directions open neither blocks here nor ends when its writer does; what cannot be written is opened to read.
-  int descriptor = ::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  struct stat file {};
+  const bool fifo = ::stat(path.c_str(), &file) == 0 && S_ISFIFO(file.st_mode);
+  // A reader that also wrote to its FIFO would never see the other side go.
+  const int mode = fifo ? O_RDONLY : O_RDWR;
+  int descriptor = ::open(path.c_str(), mode | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   if (descriptor < 0 && (errno == EACCES || errno == EPERM || errno == EROFS)) {
     descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   }
   if (descriptor < 0) {
     return Error{path + ": " + std::strerror(errno)};
   }
-  return std::unique_ptr<ByteStream>(std::make_unique<DescriptorStream>(descriptor, path));
+  const auto kind = fifo ? DescriptorStream::Kind::kFifo : DescriptorStream::Kind::kDevice;
+  return std::unique_ptr<ByteStream>(std::make_unique<DescriptorStream>(descriptor, path, kind));
 }
 
 Result<StreamAddress> parse_address(const std::string& text) {

@@ -64,7 +64,8 @@ struct TtyOptions {
 [[nodiscard]] Result<std::unique_ptr<ByteStream>> open_tty(const std::string& path, const TtyOptions& options = {});
 /// Connected within `patience`, no delay, keep-alive. The error of a refused Hokuyo names both usual causes.
 [[nodiscard]] Result<std::unique_ptr<ByteStream>> open_tcp(const std::string& host, int port, Duration patience = from_milliseconds(1'000));
-/// A FIFO or device node of records, for reading (and writing where it can be).
+/// A device node of records, or a FIFO (reading only): before its first writer there is nothing to read, after its last one has gone
+/// the stream has ended.
 [[nodiscard]] Result<std::unique_ptr<ByteStream>> open_file(const std::string& path);
 
 /// A pair of ends for tests and emulators: `near` is the master, `path` what a program opens with open_tty.

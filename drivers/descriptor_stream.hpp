@@ -14,9 +14,10 @@ int wait_for(int descriptor, short events, Duration patience);
 
 class DescriptorStream final : public ByteStream {
  public:
+  enum class Kind { kDevice, kSocket, kFifo };
   /// Takes the descriptors; `kept` is only held open.
-  DescriptorStream(int descriptor, std::string name, bool is_socket = false, int kept = -1)
-      : descriptor_(descriptor), kept_(kept), is_socket_(is_socket), name_(std::move(name)) {}
+  DescriptorStream(int descriptor, std::string name, Kind kind = Kind::kDevice, int kept = -1)
+      : descriptor_(descriptor), kept_(kept), kind_(kind), name_(std::move(name)) {}
   ~DescriptorStream() override;
 
   IoResult read_some(std::span<std::byte> buffer, Duration patience) override;
@@ -29,7 +30,7 @@ class DescriptorStream final : public ByteStream {
  private:
   int descriptor_;
   int kept_;
-  bool is_socket_;
+  Kind kind_;
   std::string name_;
 };
 

@@ -17,7 +17,7 @@ struct DeviceClockOptions {
   Duration tick = from_milliseconds(1);  ///< of the counter
   std::uint64_t modulus = 1U << 24U;     ///< the counter's wrap, in ticks
   double max_drift = 500e-6;             ///< of the device's clock against the host's; the estimate is clamped to it
-  Duration window = from_milliseconds(30'000);
+  Duration window = from_milliseconds(60'000);
   /// The least delay between stamp and arrival, where no question bounds it: transmission, and what the device measures after
   /// its stamp.
   Duration least_delay{};

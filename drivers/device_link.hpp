@@ -41,8 +41,8 @@ class DeviceLink {
   /// Called on each stream that has just been opened, before Session::start().
   void on_open(std::function<void(ByteStream&)> hook) { on_open_ = std::move(hook); }
 
-  /// One round: opens if it is time to, writes what is queued, waits for bytes, deadline, wake() or `longest_wait`, whichever is first,
-  /// feeds the session.
+  /// One round: opens if it is time to (a TCP address may take 1 s: one thread a device), writes what is queued, waits for bytes, deadline,
+  /// wake() or `longest_wait`, whichever is first, feeds the session.
   void step(Duration longest_wait);
   /// Ends the waiting of step(): there is something to send. From any thread.
   void wake();

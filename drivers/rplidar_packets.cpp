@@ -39,6 +39,19 @@ bool begins_well(AnswerType type, Bytes bytes) {
          (bytes.size() < 3 || u16_le_at(bytes, 1) >> 1U <= kMostAngle);
 }
 
+// Whether standard packets follow each other here, at most one of them the first of a turn.
+bool is_run(Bytes packets) {
+  constexpr std::size_t kLength = 5;
+  unsigned first = 0;
+  for (std::size_t at = 0; at < packets.size(); at += kLength) {
+    if (!begins_well(AnswerType::kStandard, packets.subspan(at))) {
+      return false;
+    }
+    first += u8_at(packets, at) & 1U;
+  }
+  return first <= 1;
+}
+
 bool sum_is_good(AnswerType type, Bytes packet) {
   if (!is_capsule(type)) {
     return true;
@@ -160,12 +173,12 @@ std::optional<Packet> PacketReader::next() {
       drop_byte();
       continue;
     }
-    // The five bytes of a standard packet have no sum: after a loss two in a row must look right.
-    const std::size_t needed = !in_sync_ && !is_capsule(*stream_) ? length_ + 3 : length_;
-    if (rest.size() < needed) {
+    // The five bytes of a standard packet have no sum: they are believed once others begin well behind them.
+    const std::size_t others = is_capsule(*stream_) ? 0 : in_sync_ ? 2 : 5;
+    if (rest.size() < (others + 1) * length_) {
       return std::nullopt;
     }
-    if (needed > length_ && !begins_well(*stream_, rest.subspan(length_))) {
+    if (others > 0 && !is_run(rest.first((others + 1) * length_))) {
       drop_byte();
       continue;
     }

@@ -205,10 +205,11 @@ void RplidarSession::handle_scan(const rplidar::Packet& packet, Time now) {
   if (points_.empty()) {
     return;
   }
-  // What arrives now was measured one packet ago: the next one had to be complete.
+  // A capsule's points come once the next one is complete, a standard packet once two are behind it.
   const auto count = static_cast<std::int64_t>(points_.size());
+  const std::int64_t behind = count > 1 ? count : 2;
   point_count_ += points_.size();
-  const Time last = clock_.stamp(point_count_, now) - (count > 1 ? count * per_point_ : Duration{});
+  const Time last = clock_.stamp(point_count_, now) - behind * per_point_;
   for (std::int64_t i = 0; i < count; ++i) {
     const rplidar::Point& point = points_[static_cast<std::size_t>(i)];
     last_stamp_ = std::max(last_stamp_, last - (count - 1 - i) * per_point_);

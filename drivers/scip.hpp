@@ -79,6 +79,7 @@ class ReplyReader {
   std::size_t at_ = 0;
   std::vector<std::string> lines_;
   std::size_t line_bytes_ = 0;
+  bool skipping_ = false;  // the rest of a line that is too long
   std::uint64_t dropped_bytes_ = 0;
   std::uint64_t resyncs_ = 0;
 };

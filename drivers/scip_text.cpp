@@ -97,24 +97,36 @@ void ReplyReader::clear() {
   at_ = 0;
   lines_.clear();
   line_bytes_ = 0;
+  skipping_ = false;
 }
 
+// False if no line is whole yet. A line too long for any reply is skipped up to its end, however it arrives.
 bool ReplyReader::take_line(std::string& line) {
-  const std::size_t end = buffer_.find('\n', at_);
-  if (end == std::string::npos) {
-    if (buffer_.size() - at_ > kLongestLine) {
-      dropped_bytes_ += buffer_.size() - at_;
-      ++resyncs_;
-      at_ = buffer_.size();
+  while (true) {
+    const std::size_t end = buffer_.find('\n', at_);
+    const bool whole = end != std::string::npos;
+    const std::size_t size = (whole ? end : buffer_.size()) - at_;
+    const bool skip = skipping_ || size > kLongestLine;
+    if (!whole && !skip) {
+      return false;
     }
-    return false;
+    if (!skip) {
+      line.assign(buffer_, at_, size);
+      at_ = end + 1;
+      if (!line.empty() && line.back() == '\r') {
+        line.pop_back();
+      }
+      return true;
+    }
+    resyncs_ += skipping_ ? 0 : 1;
+    skipping_ = !whole;
+    const std::size_t next = whole ? end + 1 : buffer_.size();
+    dropped_bytes_ += next - at_;
+    at_ = next;
+    if (!whole) {
+      return false;
+    }
   }
-  line.assign(buffer_, at_, end - at_);
-  at_ = end + 1;
-  if (!line.empty() && line.back() == '\r') {
-    line.pop_back();
-  }
-  return true;
 }
 
 void ReplyReader::drop_lines(std::size_t count) {

@@ -89,7 +89,7 @@ Result<std::unique_ptr<ByteStream>> open_tcp(const std::string& host, int port, 
     }
     if (error == 0) {
       set_options(descriptor);
-      stream = std::make_unique<DescriptorStream>(descriptor, name, true);
+      stream = std::make_unique<DescriptorStream>(descriptor, name, DescriptorStream::Kind::kSocket);
     } else {
       ::close(descriptor);
     }

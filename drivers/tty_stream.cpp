@@ -94,7 +94,7 @@ Result<PtyPair> open_pty() {
   if (kept >= 0) {
     (void)make_raw(kept, path, 115200);
   }
-  return PtyPair{std::make_unique<DescriptorStream>(near, path, false, kept), path};
+  return PtyPair{std::make_unique<DescriptorStream>(near, path, DescriptorStream::Kind::kDevice, kept), path};
 }
 
 }  // namespace pitwall::drivers

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/check.hpp"
+
 namespace pitwall::drivers {
 namespace {
 
@@ -10,17 +12,25 @@ constexpr Duration kFirmwarePatience = from_milliseconds(200);
 constexpr Duration kIdentificationPatience = from_milliseconds(5'000);
 constexpr std::size_t kFlushBytes = 520;  // more than the longest frame that a stray start byte can announce to the device
 constexpr Duration kPartialPatience = from_milliseconds(50);
-constexpr Duration kReplyPatience = from_milliseconds(100);
+constexpr Duration kShortestPatience = from_milliseconds(40);  // USB answers within 5 ms, a serial line at 115200 baud within 10
+constexpr Duration kLongestPatience = from_milliseconds(100);
 constexpr Duration kWarnSilence = from_milliseconds(150);
 constexpr Duration kLostSilence = from_milliseconds(500);
 constexpr int kSelectiveTries = 3;  // then the device is taken not to know selective requests
 constexpr int kImuTries = 20;
 
+// A lost reply costs two periods, not more.
+Duration patience_of(Duration period) {
+  return std::clamp(Duration{std::min(period.ns, kLongestPatience.ns) * 2}, kShortestPatience, kLongestPatience);
+}
+
 Duration period_of(double rate_hz) { return rate_hz > 0.0 ? from_seconds(1.0 / rate_hz) : Duration{INT64_MAX / 4}; }
 
 }  // namespace
 
-VescSession::VescSession(const VescOptions& options) : options_(options) {}
+VescSession::VescSession(const VescOptions& options) : options_(options) {
+  PITWALL_CHECK(options.telemetry_rate_hz > 0.0 && options.imu_rate_hz >= 0.0, options.telemetry_rate_hz, options.imu_rate_hz);
+}
 
 void VescSession::start(Time now) {
   ++counters_.starts;
@@ -189,7 +199,7 @@ void VescSession::advance_identification(Time now) {
 
 void VescSession::advance_polls(Time now) {
   for (Poll* poll : {&values_poll_, &imu_poll_}) {
-    if (poll->asked && now - *poll->asked >= kReplyPatience) {
+    if (poll->asked && now - *poll->asked >= patience_of(poll->period)) {
       poll->asked.reset();
       ++poll->missed;
       ++counters_.unanswered;
@@ -233,7 +243,7 @@ Time VescSession::next_deadline() const {
     return std::min(next, ask_firmware_at_);
   }
   for (const Poll* poll : {&values_poll_, &imu_poll_}) {
-    next = std::min(next, poll->asked ? *poll->asked + kReplyPatience : poll->due);
+    next = std::min(next, poll->asked ? *poll->asked + patience_of(poll->period) : poll->due);
   }
   return std::min(next, last_values_at_ + (phase() == Phase::kRunning ? kWarnSilence : kLostSilence));
 }

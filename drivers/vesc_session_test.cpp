@@ -212,6 +212,27 @@ TEST_CASE("of each id one request is out at a time, however slow the device") {
   CHECK(device.count(vesc::Id::kGetImu) == 0);
 }
 
+TEST_CASE("a lost reply costs two periods") {
+  VescSession session({.telemetry_rate_hz = 50.0, .imu_rate_hz = 0.0});
+  Line line(session);
+  FakeVesc device(line);
+  line.start();
+  line.run(from_milliseconds(200));
+  device.mute = true;
+  line.run(from_milliseconds(20));
+  device.mute = false;
+  line.run(from_milliseconds(300));
+  CHECK(session.counters().unanswered == 1);
+  Time last{};
+  Duration longest{};
+  while (const auto values = session.next_telemetry()) {
+    longest = last.ns == 0 ? longest : std::max(longest, values->arrival - last);
+    last = values->arrival;
+  }
+  CHECK(longest >= from_milliseconds(40));
+  CHECK(longest <= from_milliseconds(60));
+}
+
 TEST_CASE("garbage in front of the first answer costs 50 ms of silence, not the answer") {
   VescSession session;
   Line line(session);

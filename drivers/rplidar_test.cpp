@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LiDARs that turn: their codecs, sessions, and the scan they make.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/math.hpp"
-#include "core/rng.hpp"
-#include "drivers/ld19_session.hpp"
 #include "drivers/rplidar_session.hpp"
 #include "drivers/test_line.hpp"
 #include "drivers/test_turning.hpp"
@@ -170,7 +168,7 @@ TEST_CASE("capsules that do not follow each other make no points") {
   CHECK(feed(20.0, false, false) == 40);
   CHECK(feed(60.0, false, true) == 0);  // one was lost in between
   CHECK(feed(80.0, false, false) == 40);
-  CHECK(feed(0.0, true, false) == 0);  // the encoder was reset
+  CHECK(feed(100.0, true, false) == 0);  // the encoder was reset
   CHECK(feed(300.0, false, false) == 0);
 }
 
@@ -201,178 +199,22 @@ TEST_CASE("a stream of packets is the same however it is cut; a damaged capsule 
 
 TEST_CASE("standard packets are found again after lost bytes") {
   auto stream = hex("a55a0500004081");
+  std::vector<std::string> sent;
   for (int i = 0; i < 200; ++i) {
-    append(stream, standard_packet(i == 0, 10, i, 2000.0));
+    sent.push_back(to_hex(standard_packet(i == 0, 10, i, 2000.0)));
+    append(stream, hex(sent.back()));
   }
+  std::ptrdiff_t wrong = 0;
   for (std::size_t lost = 7; lost < 600; ++lost) {
     auto damaged = stream;
     damaged.erase(damaged.begin() + static_cast<std::ptrdiff_t>(lost));
     const auto found = packets_of(damaged, damaged.size());
     REQUIRE(found.size() >= 195);
-    REQUIRE(found.back() == to_hex(standard_packet(false, 10, 199, 2000.0)));
+    wrong += std::count_if(found.begin(), found.end(),
+                           [&](const auto& packet) { return std::find(sent.begin(), sent.end(), packet) == sent.end(); });
+    REQUIRE(found.back() == to_hex(standard_packet(false, 10, 197, 2000.0)));  // the last two have too few behind them yet
   }
-}
-
-TEST_CASE("LD19: the vendor's example frame, both of its checks, and points clockwise") {
-  // From the development manual of the LD19.
-  const auto frame =
-      hex("54 2c 68 08 ab 7e e0 00 e4 dc 00 e2 d9 00 e5 d5 00 e3 d3 00 e4 d0 00 e9 cd 00 e4 ca 00 e2 c7 00 e9 c5 00 e5 c2 00 e5 c0 00 e5 "
-          "be 82 3a 1a 50");
-  REQUIRE(frame.size() == ld19::kFrameBytes);
-  CHECK(ld19::crc8(Bytes(frame).first(46)) == 0x50);
-  ld19::FrameDecoder decoder;
-  decoder.push(frame);
-  const auto decoded = decoder.next();
-  REQUIRE(decoded);
-  CHECK(decoded->speed_deg_per_s == 2152);
-  CHECK(decoded->time_ms == 0x1A3A);
-  CHECK(decoded->points[0].distance_m == doctest::Approx(0.224));
-  CHECK(decoded->points[0].intensity == 0xE4);
-  CHECK(decoded->points[11].distance_m == doctest::Approx(0.192));
-  CHECK(decoded->points[0].clockwise_rad == doctest::Approx(324.27 * kDegree));
-  CHECK(decoded->points[11].clockwise_rad == doctest::Approx(334.7 * kDegree));
-}
-
-TEST_CASE("LD19: 54 54 2C finds the second 54; no cut and no damaged byte makes a wrong frame") {
-  const auto frame = ld19_frame(359.0, 1.0, 500, 1234);
-  auto stream = hex("54");
-  append(stream, frame);
-  append(stream, frame);
-  for (std::size_t cut = 0; cut <= stream.size(); ++cut) {
-    ld19::FrameDecoder decoder;
-    int frames = 0;
-    for (const Bytes part : {Bytes(stream).first(cut), Bytes(stream).subspan(cut)}) {
-      decoder.push(part);
-      while (decoder.next()) {
-        ++frames;
-      }
-    }
-    REQUIRE(frames == 2);
-    REQUIRE(decoder.dropped_bytes() == 1);
-  }
-  for (std::size_t i = 0; i < 47; ++i) {
-    for (unsigned flip = 1; flip < 256; ++flip) {
-      auto damaged = frame;
-      damaged[i] ^= static_cast<std::byte>(flip);
-      append(damaged, frame);
-      ld19::FrameDecoder decoder;
-      decoder.push(damaged);
-      REQUIRE(decoder.next().has_value());  // the second: eight bits in a row are always noticed
-      REQUIRE_FALSE(decoder.next().has_value());
-    }
-  }
-  ld19::FrameDecoder decoder;
-  decoder.push(frame);
-  const auto decoded = decoder.next();
-  CHECK(decoded->points[0].clockwise_rad == doctest::Approx(359.0 * kDegree));
-  CHECK(decoded->points[11].clockwise_rad == doctest::Approx(361.0 * kDegree));  // over the seam, not back through the turn
-}
-
-TEST_CASE("a turn is a scan counter-clockwise, whatever the points' angles; nearest of two, NaN where none was") {
-  TurnAssembler turn({.beams = 360, .range_min_m = 0.1F, .range_max_m = 10.0F});
-  std::optional<LaserScan> scan;
-  // Clockwise from the front; range tells the angle: left is 1, front 2, right 3, behind 4 m.
-  const auto range_at = [](int deg) { return static_cast<float>(deg < 45 || deg >= 315 ? 2 : deg < 135 ? 3 : deg < 225 ? 4 : 1); };
-  Time now = ms(1000);
-  int scans = 0;
-  for (int i = 0; i < 3 * 360; ++i) {
-    const int deg = i % 360;
-    now = now + from_milliseconds(1);
-    if ((deg >= 89 && deg <= 91) || deg == 60 || deg == 134) {
-      continue;  // three beams straight to the right; single ones between points
-    }
-    if (auto done = turn.add({deg * kDegree + 0.3 * kDegree, range_at(deg), now})) {
-      scan = done;
-      ++scans;
-    }
-  }
-  CHECK(scans == 2);  // the first turn began in front, so half of it was seen
-  REQUIRE(scan);
-  const auto at = [&](double left_deg) {
-    return scan->ranges[static_cast<std::size_t>(std::lround((left_deg * kDegree - scan->angle_min) / scan->angle_increment))];
-  };
-  CHECK(scan->ranges.size() == 360);
-  CHECK(at(0.5) == 2.0F);
-  CHECK(at(60.5) == 1.0F);
-  CHECK(at(-60.5) == 3.0F);
-  CHECK(at(179.5) == 4.0F);
-  CHECK(at(-179.5) == 4.0F);
-  CHECK(std::isnan(at(-90.5)));
-  CHECK(at(-134.5) == 3.0F);  // the nearer of 3 and 4
-  CHECK(std::count_if(scan->ranges.begin(), scan->ranges.end(), [](float r) { return std::isnan(r); }) == 3);
-  CHECK(scan->time_increment == doctest::Approx(-1e-3).epsilon(0.01));
-  CHECK(scan->scan_time == doctest::Approx(0.36).epsilon(0.01));
-}
-
-TEST_CASE("a turn with a gap is dropped and counted; too near, too far and no return are told apart") {
-  TurnAssembler turn({.beams = 36, .range_min_m = 0.1F, .range_max_m = 10.0F});
-  Time now = ms(0);
-  std::vector<LaserScan> scans;
-  for (int i = 0; i < 4 * 360; ++i) {
-    now = now + from_milliseconds(1);
-    if (i > 600 && i < 720) {
-      continue;
-    }
-    const float range = i % 360 < 10 ? 0.05F : i % 360 < 20 ? 20.0F : i % 360 < 30 ? HUGE_VALF : 3.0F;
-    if (auto scan = turn.add({(i + 0.3) * kDegree, range, now})) {
-      scans.push_back(*scan);
-    }
-  }
-  CHECK(scans.size() == 2);
-  CHECK(turn.incomplete_turns() >= 1);
-  CHECK(std::isnan(scans[0].ranges[17]));  // right of the front
-  CHECK(scans[0].ranges[16] == HUGE_VALF);
-  CHECK(scans[0].ranges[15] == HUGE_VALF);
-  CHECK(scans[0].ranges[14] == 3.0F);
-}
-
-TEST_CASE("an LD19 on the line gives a scan a turn with stamps of its own clock, over its wrap of 30 s") {
-  Ld19Session session;
-  Line line(session);
-  line.start();
-  const Time begin = line.now;
-  const double frame_s = 12.0 / 4500.0;
-  int scans = 0;
-  double worst = 0.0;
-  for (int i = 0; i < 375 * 40; ++i) {
-    const double t = i * frame_s;
-    const double deg = std::fmod(t * 3600.0, 360.0);
-    const double end_s = t + 11.0 / 4500.0;
-    const auto time_ms = static_cast<unsigned>(std::floor(end_s * 1e3 + 12'345.0)) % 30'000U;
-    const Time measured = begin + from_seconds(end_s);
-    line.reply(ld19_frame(deg, 11.0 / 4500.0 * 3600.0 / 2.0, 3600, time_ms), measured + from_milliseconds(2 + i % 3) - line.now);
-    line.run(begin + from_seconds((i + 1) * frame_s) - line.now);
-    while (const auto scan = session.next_scan()) {
-      ++scans;
-      CHECK(scan->stamp <= scan->arrival);
-      // A turn ends behind the sensor: at a half turn, every 0.1 s.
-      const double phase = std::remainder((scan->stamp - begin).seconds() - 0.05, 0.1);
-      worst = std::max(worst, std::abs(phase));
-      CHECK(std::count_if(scan->value.ranges.begin(), scan->value.ranges.end(), [](float r) { return std::isfinite(r); }) == 450);
-    }
-  }
-  CHECK(scans >= 398);
-  CHECK(worst < 2.5e-3);
-  CHECK(session.phase() == Phase::kRunning);
-  CHECK(session.counters().device_restarts == 0);
-  line.run(from_milliseconds(90));
-  CHECK(session.phase() == Phase::kSilent);
-  line.run(from_milliseconds(500));
-  CHECK(session.phase() == Phase::kReconnect);
-}
-
-TEST_CASE("two LD19 do not disturb each other") {
-  Ld19Session one;
-  Ld19Session two;
-  one.start(ms(0));
-  two.start(ms(0));
-  const auto frame = ld19_frame(10.0, 5.0, 3600, 7);
-  for (std::size_t i = 0; i < frame.size(); ++i) {
-    one.receive({&frame[i], 1}, ms(10));
-    two.receive({&frame[(i + 20) % frame.size()], 1}, ms(10));
-  }
-  CHECK(one.phase() == Phase::kRunning);
-  CHECK(two.phase() == Phase::kIdentifying);
+  CHECK(wrong == 0);  // though this format has no sum
 }
 
 namespace {
