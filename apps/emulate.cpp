@@ -25,12 +25,12 @@ using emulators::Rig;
 
 constexpr const char* kFooter =
     "Example: emulate --track larkfield --car rb2          (then run car_run against the addresses that it prints)\n"
-    "         emulate vesc joystick --dir /tmp/desk        (single devices: vesc, hokuyo, joystick, rplidar, ld19)\n"
+    "         emulate vesc joystick --dir /tmp/desk        (single devices: vesc, hokuyo, joystick, rplidar, ld19, bno055)\n"
     "While it runs every line of stdin is a command: `joystick hold`, `vesc mute 1`, `hokuyo unplug`, `report`, `log`, `quit`; `help`\n"
     "lists them all. The answer is a line `ok` or `error: ...`. drivers/emulators/README.md explains them.\n"
     "Exit code: 0 done; 1 fewer laps than --min-laps, or a contact with it; 2 bad usage or input; 3 internal error.";
 
-constexpr std::array<std::string_view, 5> kDevices = {"vesc", "hokuyo", "joystick", "rplidar", "ld19"};
+constexpr std::array<std::string_view, 6> kDevices = {"vesc", "hokuyo", "joystick", "rplidar", "ld19", "bno055"};
 
 struct Arguments {
   std::vector<std::string> devices;
@@ -148,11 +148,7 @@ void print_addresses(const Rig& rig, const std::vector<std::string>& devices) {
     if (device == "hokuyo") {
       std::printf("hokuyo 127.0.0.1:%d\n", rig.hokuyo_port());
     } else {
-      const auto path = device == "vesc"       ? rig.vesc_path()
-                        : device == "joystick" ? rig.joystick_path()
-                        : device == "ld19"     ? rig.ld19_path()
-                                               : rig.rplidar_path();
-      std::printf("%s %s\n", device.c_str(), path.c_str());
+      std::printf("%s %s\n", device.c_str(), rig.path(device).c_str());
     }
   }
   std::printf("ready\n");
@@ -187,13 +183,13 @@ int serve(Rig& rig, const apps::EmulatedCar* car, const Arguments& a, const std:
 
 int serve_car(const Arguments& a, const Folder& folder) {
   apps::EmulatedCarOptions options;
-  options.track = a.track;
-  options.car = apps::chosen_car(a.car, "rb2");
+  options.world.track = a.track;
+  options.world.car = apps::chosen_car(a.car, "rb2");
   options.folder = folder.path();
-  options.seed = a.seed;
+  options.world.seed = a.seed;
   options.lidar_port = a.lidar_port;
-  options.start_s_m = a.start_s_m;
-  options.assignments = a.set;
+  options.world.start_s_m = a.start_s_m;
+  options.world.assignments = a.set;
   const auto car = apps::EmulatedCar::make(options);
   if (!car) return apps::bad_input(car.error());
   return serve((*car)->rig(), car->get(), a, {"vesc", "hokuyo", "joystick"});
@@ -213,6 +209,7 @@ int serve_devices(const Arguments& a, const Folder& folder) {
   if (!has("joystick")) options.joystick.reset();
   if (has("rplidar")) options.rplidar.emplace();
   if (has("ld19")) options.ld19.emplace();
+  options.bno055 = has("bno055");
   const auto rig = Rig::make(options);
   if (!rig) return apps::bad_input(rig.error());
   return serve(**rig, nullptr, a, a.devices);
@@ -225,7 +222,7 @@ int main(int argc, char** argv) {
     CLI::App app{"Serves a simulated car behind emulated devices in real time, or single devices, with faults on request.", "emulate"};
     app.footer(kFooter);
     Arguments a;
-    app.add_option("devices", a.devices, "single devices in place of a car: vesc, hokuyo, joystick, rplidar, ld19");
+    app.add_option("devices", a.devices, "single devices in place of a car: vesc, hokuyo, joystick, rplidar, ld19, bno055");
     app.add_option("--track", a.track, "name of a track, or path of its folder");
     app.add_option("--car", a.car, "name of a car with hardware, or path of its .yaml (default: $PITWALL_CAR, else rb2)");
     app.add_option("--dir", a.dir, "folder for the links and FIFOs (default: one of its own in the temporary folder, gone afterwards)");
@@ -238,7 +235,8 @@ int main(int argc, char** argv) {
     app.add_option("--command", a.commands, "a command to begin with, such as \"vesc timeout 150 10\" (repeatable)");
     if (const auto code = apps::parse(app, argc, argv)) return *code;
     if (a.devices.empty() == a.track.empty())
-      return apps::bad_input(Error{"give either --track, for a whole car, or single devices: vesc, hokuyo, joystick, rplidar, ld19"});
+      return apps::bad_input(
+          Error{"give either --track, for a whole car, or single devices: vesc, hokuyo, joystick, rplidar, ld19, bno055"});
     const Folder folder(a.dir);
     return a.devices.empty() ? serve_car(a, folder) : serve_devices(a, folder);
   });

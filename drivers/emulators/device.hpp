@@ -41,7 +41,8 @@ class Device {
   virtual void advance(Time now) = 0;
   /// When advance() has something to do next; kNever: not by itself.
   [[nodiscard]] virtual Time next_event() const { return kNever; }
-  /// Power was cut and is back: all state is as after switching on, the device's clock begins again.
+  /// Power was cut and is back at `now`: all state is as after switching on, the device's clock begins again. A new device was
+  /// switched on at time 0.
   virtual void restart(Time now) = 0;
   /// Makes the checksum of one of its own messages wrong.
   virtual void spoil_sum(Bytes& message) const = 0;

@@ -27,7 +27,10 @@ bool is_single(std::string_view command) { return command == "GD" || command == 
 
 }  // namespace
 
-Hokuyo::Hokuyo(const HokuyoConfig& config) : config_(config), ranges_(kSteps, kNoReturn) { add_knobs(); }
+Hokuyo::Hokuyo(const HokuyoConfig& config) : config_(config), ranges_(kSteps, kNoReturn) {
+  add_knobs();
+  Hokuyo::restart({});
+}
 
 void Hokuyo::add_knobs() {
   Knobs& k = knobs();
@@ -54,7 +57,6 @@ void Hokuyo::restart(Time now) {
   measured_ = laser_on_ = time_mode_ = reboot_asked_ = false;
   ready_at_ = now + from_seconds(config_.boot_s);
   next_turn_ = ready_at_ + from_seconds(config_.period_s);
-  started_ = true;
 }
 
 void Hokuyo::opened(Time now) { advance(now); }
@@ -65,10 +67,9 @@ void Hokuyo::closed(Time /*now*/) {
   laser_on_ = time_mode_ = false;
 }
 
-Time Hokuyo::next_event() const { return config_.own_turns && started_ ? next_turn_ : kNever; }
+Time Hokuyo::next_event() const { return config_.own_turns ? next_turn_ : kNever; }
 
 void Hokuyo::advance(Time now) {
-  if (!started_) restart(now);
   while (config_.own_turns && next_turn_ <= now) {
     static const std::vector<std::uint32_t> room = [] {
       std::vector<std::uint32_t> mm;
@@ -84,7 +85,6 @@ void Hokuyo::advance(Time now) {
 }
 
 void Hokuyo::turn(Time now, Time stamp, std::span<const std::uint32_t> mm) {
-  if (!started_) restart(now);
   if (now < ready_at_) return;
   ranges_.assign(mm.begin(), mm.end());
   range_stamp_ms_ = clock_.milliseconds(stamp, kClockWrapMs);
@@ -127,7 +127,9 @@ void Hokuyo::line(Time now, const std::string& text) {
     return single(request);
   }
   if (command == "TM" && digits.size() == 1) return time_mode(now, text, digits[0]);
-  if (!digits.empty() && command != "SS") return answer(text, body.size() > 32 ? "0D" : "0E");
+  const bool multi_echo = command == "HD" || command == "HE" || command == "ND" || command == "NE";
+  if (multi_echo || command == "SS") return answer(text, "0F");
+  if (!digits.empty()) return answer(text, body.size() > 32 ? "0D" : "0E");
   if (command == "VV" || command == "PP" || command == "II") return identify(now, text, command);
   if (command == "BM") {
     const bool was = std::exchange(laser_on_, true);
@@ -148,7 +150,7 @@ void Hokuyo::line(Time now, const std::string& text) {
     first_reboot_ = now;
     return;
   }
-  answer(text, command == "SS" || command[0] == 'H' || command[0] == 'N' ? "0F" : body.size() < 2 ? "0C" : "0E");
+  answer(text, body.size() < 2 ? "0C" : "0E");
 }
 
 void Hokuyo::identify(Time now, const std::string& echo, const std::string& command) {

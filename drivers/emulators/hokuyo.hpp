@@ -79,7 +79,6 @@ class Hokuyo final : public Device {
   bool measured_ = false;
   bool laser_on_ = false;
   bool time_mode_ = false;
-  bool started_ = false;
   Time ready_at_;
   Time next_turn_;
   Time first_reboot_;

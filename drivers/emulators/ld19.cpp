@@ -41,16 +41,11 @@ void Ld19::restart(Time now) {
   clock_.restart(now);
   began_ = now;
   point_ = 0;
-  started_ = true;
 }
 
-Time Ld19::next_event() const {
-  if (!started_) return kNever;
-  return began_ + from_seconds(static_cast<double>(point_ + kPoints) / config_.points_per_s);
-}
+Time Ld19::next_event() const { return began_ + from_seconds(static_cast<double>(point_ + kPoints) / config_.points_per_s); }
 
 void Ld19::advance(Time now) {
-  if (!started_) restart(now);
   while (next_event() <= now) frame();
 }
 

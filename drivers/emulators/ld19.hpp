@@ -33,7 +33,6 @@ class Ld19 final : public Device {
 
   Ld19Config config_;
   DeviceClock clock_;
-  bool started_ = false;
   Time began_;
   std::int64_t point_ = 0;
 };

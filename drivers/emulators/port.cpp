@@ -179,7 +179,7 @@ class TcpPort final : public Port {
   [[nodiscard]] int descriptor() const override { return client_ ? client_.get() : listener_.get(); }
 
   bool attend() override {
-    if (!plugged_) return false;
+    if (!plugged_ || std::exchange(lost_, false)) return false;
     if (!client_ && !listener_) {
       if (Result<Descriptor> again = listen_on(port_)) listener_ = *std::move(again);
     }
@@ -190,7 +190,10 @@ class TcpPort final : public Port {
   Bytes read() override {
     Bytes bytes = read_all(client_.get());
     // An end of file, or a reset.
-    if (bytes.empty() && (events_of(client_.get()) & (POLLIN | POLLHUP | POLLERR)) != 0) client_.close();
+    if (bytes.empty() && (events_of(client_.get()) & (POLLIN | POLLHUP | POLLERR)) != 0) {
+      client_.close();
+      lost_ = true;
+    }
     return bytes;
   }
 
@@ -199,8 +202,10 @@ class TcpPort final : public Port {
     return written > 0 ? static_cast<std::size_t>(written) : 0;
   }
 
+  // Whoever polls the descriptors meanwhile keeps them alive: shut down, they are dead for the host at once.
   void unplug() override {
-    client_.close();
+    drop();
+    if (listener_) ::shutdown(listener_.get(), SHUT_RDWR);
     listener_.close();
     plugged_ = false;
   }
@@ -209,7 +214,10 @@ class TcpPort final : public Port {
     return {};
   }
   [[nodiscard]] bool plugged() const override { return plugged_; }
-  void drop() override { client_.close(); }
+  void drop() override {
+    if (client_) ::shutdown(client_.get(), SHUT_RDWR);
+    client_.close();
+  }
 
  private:
   void accept() {
@@ -224,6 +232,7 @@ class TcpPort final : public Port {
   int port_;
   Descriptor listener_;
   Descriptor client_;
+  bool lost_ = false;  // since the last attend(): the next client is another one
   bool plugged_ = true;
 };
 
@@ -236,7 +245,8 @@ class FifoPort final : public Port {
 
   bool attend() override {
     if (!plugged_) return false;
-    if (end_ && (events_of(end_.get()) & POLLERR) != 0) end_.close();
+    if (end_ && (events_of(end_.get()) & POLLERR) != 0) lose();
+    if (std::exchange(lost_, false)) return false;
     // Succeeds once somebody reads.
     if (!end_) end_ = Descriptor(::open(fifo_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
     return static_cast<bool>(end_);
@@ -255,7 +265,7 @@ class FifoPort final : public Port {
     if (written < 0 && errno == EPIPE) {
       const timespec at_once{};
       ::sigtimedwait(&pipe, nullptr, &at_once);
-      end_.close();
+      lose();
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return written > 0 ? static_cast<std::size_t>(written) : bytes.size();
@@ -283,9 +293,15 @@ class FifoPort final : public Port {
   void drop() override { end_.close(); }
 
  private:
+  void lose() {
+    end_.close();
+    lost_ = true;
+  }
+
   std::filesystem::path link_;
   std::filesystem::path fifo_;
   Descriptor end_;
+  bool lost_ = false;  // since the last attend(): the next reader is another one
   int number_ = -1;
   bool plugged_ = false;
 };

@@ -25,7 +25,7 @@ class Port {
 
   /// What poll() should watch for input; -1: nothing now.
   [[nodiscard]] virtual int descriptor() const = 0;
-  /// Takes and drops clients. Whether somebody is at the other end after it.
+  /// Takes and drops clients. Whether somebody is at the other end after it; between one and the next it says no once.
   virtual bool attend() = 0;
   /// What the host wrote.
   virtual Bytes read() = 0;

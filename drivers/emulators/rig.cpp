@@ -2,6 +2,8 @@
 #include "drivers/emulators/rig.hpp"
 
 #include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -136,6 +138,11 @@ class Channel {
   bool open_ = false;
 };
 
+template <class Model, class Config>
+std::unique_ptr<Model> of(const std::optional<Config>& config) {
+  return config ? std::make_unique<Model>(*config) : nullptr;
+}
+
 }  // namespace
 
 class Rig::Impl {
@@ -149,14 +156,21 @@ class Rig::Impl {
   mutable std::mutex mutex;
   std::thread thread;
   std::atomic<bool> stopping{false};
+  int wake_fd = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 
-  template <class Model, class Config>
-  Status add(const std::string& name, const std::optional<Config>& config, Model*& model,
+  Impl() = default;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { ::close(wake_fd); }
+
+  /// `device` where it is asked for; `model` then points at it.
+  template <class Model>
+  Status add(const std::string& name, std::unique_ptr<Model> device, Model*& model,
              Result<std::unique_ptr<Port>> (*make)(Impl&, const std::string&)) {
-    if (!config) return {};
+    if (!device) return {};
     Result<std::unique_ptr<Port>> port = make(*this, name);
     if (!port) return Error{name + ": " + port.error().message};
-    auto device = std::make_unique<Model>(*config);
+    device->restart(now());
     model = device.get();
     channels.push_back(std::make_unique<Channel>(name, std::move(device), *std::move(port), options.seed));
     return {};
@@ -172,8 +186,14 @@ class Rig::Impl {
     }
   }
 
+  // Ends a sleep: something has changed.
+  void wake() const {
+    const std::uint64_t one = 1;
+    (void)!::write(wake_fd, &one, sizeof one);
+  }
+
   void sleep() {
-    std::vector<pollfd> watched;
+    std::vector<pollfd> watched = {{wake_fd, POLLIN, 0}};
     Time due = now() + kLongestSleep;
     {
       const std::lock_guard lock(mutex);
@@ -186,6 +206,8 @@ class Rig::Impl {
     const std::int64_t ns = std::max<std::int64_t>(0, (due - now()).ns);
     const timespec span{ns / 1'000'000'000, ns % 1'000'000'000};
     ::ppoll(watched.data(), watched.size(), &span, nullptr);
+    std::uint64_t count = 0;
+    (void)!::read(wake_fd, &count, sizeof count);
   }
 };
 
@@ -203,18 +225,17 @@ Result<std::unique_ptr<Rig>> Rig::make(const RigOptions& options) {
   const auto fifo = [](Impl& rig, const std::string& name) -> Made { return make_fifo_port(rig.options.folder / name); };
   const auto tcp = [](Impl& rig, const std::string&) -> Made { return make_tcp_port(rig.hokuyo_port); };
   Devices& d = impl->devices;
-  for (const Status& added : {impl->add("vesc", options.vesc, d.vesc, +pty), impl->add("hokuyo", options.hokuyo, d.hokuyo, +tcp),
-                              impl->add("joystick", options.joystick, d.joystick, +fifo),
-                              impl->add("rplidar", options.rplidar, d.rplidar, +pty), impl->add("ld19", options.ld19, d.ld19, +pty)}) {
+  for (const Status& added :
+       {impl->add("vesc", of<Vesc>(options.vesc), d.vesc, +pty), impl->add("hokuyo", of<Hokuyo>(options.hokuyo), d.hokuyo, +tcp),
+        impl->add("joystick", of<Joystick>(options.joystick), d.joystick, +fifo),
+        impl->add("rplidar", of<Rplidar>(options.rplidar), d.rplidar, +pty), impl->add("ld19", of<Ld19>(options.ld19), d.ld19, +pty),
+        impl->add("bno055", options.bno055 ? std::make_unique<Bno055>() : nullptr, d.bno055, +pty)}) {
     if (!added) return added.error();
   }
   return std::unique_ptr<Rig>(new Rig(std::move(impl)));
 }
 
-std::filesystem::path Rig::vesc_path() const { return impl_->options.folder / "vesc"; }
-std::filesystem::path Rig::joystick_path() const { return impl_->options.folder / "joystick"; }
-std::filesystem::path Rig::rplidar_path() const { return impl_->options.folder / "rplidar"; }
-std::filesystem::path Rig::ld19_path() const { return impl_->options.folder / "ld19"; }
+std::filesystem::path Rig::path(std::string_view device) const { return impl_->options.folder / device; }
 int Rig::hokuyo_port() const { return impl_->hokuyo_port; }
 
 Time Rig::now() {
@@ -255,6 +276,7 @@ Result<std::string> Rig::command(std::string_view line) {
     if (device != channel->name()) continue;
     const Status turned = channel->turn(now(), trim(line.substr(device.size())));
     if (!turned) return turned.error();
+    impl_->wake();
     return answer;
   }
   if (device == "help") return answer;

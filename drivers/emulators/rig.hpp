@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "drivers/emulators/bno055.hpp"
 #include "drivers/emulators/hokuyo.hpp"
 #include "drivers/emulators/joystick.hpp"
 #include "drivers/emulators/ld19.hpp"
@@ -36,6 +37,7 @@ struct RigOptions {
   std::optional<JoystickConfig> joystick = JoystickConfig{};
   std::optional<RplidarConfig> rplidar;
   std::optional<Ld19Config> ld19;
+  bool bno055 = false;  ///< on its serial port
   int hokuyo_port = 0;  ///< of 127.0.0.1; 0: any
 };
 
@@ -49,6 +51,7 @@ class Rig {
     Joystick* joystick = nullptr;
     Rplidar* rplidar = nullptr;
     Ld19* ld19 = nullptr;
+    Bno055* bno055 = nullptr;
   };
   /// The world around the devices: called on the serving thread, with the devices its own, and then again at the time it returns.
   using World = std::function<Time(Time now, const Devices& devices)>;
@@ -60,10 +63,11 @@ class Rig {
   Rig& operator=(const Rig&) = delete;
 
   /// Paths as a by-id link shows them; the same over unplug and plug.
-  [[nodiscard]] std::filesystem::path vesc_path() const;
-  [[nodiscard]] std::filesystem::path joystick_path() const;
-  [[nodiscard]] std::filesystem::path rplidar_path() const;
-  [[nodiscard]] std::filesystem::path ld19_path() const;
+  [[nodiscard]] std::filesystem::path path(std::string_view device) const;
+  [[nodiscard]] std::filesystem::path vesc_path() const { return path("vesc"); }
+  [[nodiscard]] std::filesystem::path joystick_path() const { return path("joystick"); }
+  [[nodiscard]] std::filesystem::path rplidar_path() const { return path("rplidar"); }
+  [[nodiscard]] std::filesystem::path ld19_path() const { return path("ld19"); }
   /// Of 127.0.0.1.
   [[nodiscard]] int hokuyo_port() const;
 

@@ -37,7 +37,10 @@ std::string_view name_of(std::uint8_t id) {
 
 }  // namespace
 
-Vesc::Vesc(const VescConfig& config) : config_(config), battery_v_(config.battery_v) { add_knobs(); }
+Vesc::Vesc(const VescConfig& config) : config_(config), battery_v_(config.battery_v) {
+  add_knobs();
+  Vesc::restart({});
+}
 
 void Vesc::add_knobs() {
   Knobs& k = knobs();
@@ -100,13 +103,11 @@ void Vesc::restart(Time now) {
   fault_until_ = estop_until_ = {};
   now_ = booted_ = fed_at_ = now;
   next_check_ = now + kCheckPeriod;
-  started_ = true;
 }
 
 Time Vesc::next_event() const { return now_ + from_milliseconds(5); }
 
 void Vesc::advance(Time now) {
-  if (!started_) restart(now);
   while (now_ < now) {
     const Time to = std::min({now, now_ + kLongestStep, next_check_});
     const Duration dt = to - now_;

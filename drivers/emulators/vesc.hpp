@@ -29,6 +29,8 @@ struct VescConfig {
   int firmware_minor = 1;
   std::string hardware = "60_MK6";
   std::array<std::uint8_t, 12> uuid = {0x50, 0x49, 0x54, 0x57, 0x41, 0x4c, 0x4c, 0, 0, 0, 0, 1};
+  bool paired = true;
+  int test_version = 0;  ///< 0: a release
   int controller_id = 9;
   double timeout_s = 1.0;          ///< 0: never
   double timeout_brake_a = 0.0;    ///< 0: coast
@@ -151,7 +153,6 @@ class Vesc final : public Device {
   Time estop_until_;
   Time fed_at_;  // last command that resets the timeout
   Time next_check_;
-  bool started_ = false;
   bool timed_out_ = false;
   bool kill_switch_ = false;
   double fet_temperature_c_ = 31.0;

@@ -29,8 +29,8 @@ void Vesc::reply_firmware() {
     for (const std::uint8_t byte : config_.uuid) p.u8(byte);
   }
   if (config_.firmware_major >= 5) {
-    p.u8(1);  // pairing done
-    p.u8(0);  // a release
+    p.u8(config_.paired ? 1 : 0);
+    p.u8(config_.test_version);
     p.u8(0);  // a VESC
     p.u8(0);  // custom configurations
   }
