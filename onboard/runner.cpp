@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onboard/runner.hpp"
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ constexpr Duration kControlTick = from_milliseconds(25);
 constexpr Duration kRepeatWarnings = from_milliseconds(1'000);
 constexpr Duration kRepeatWaiting = from_milliseconds(5'000);
 constexpr Duration kYoung = from_milliseconds(400);
-constexpr std::size_t kSamples = 1U << 21U;
+constexpr std::size_t kSamples = 1U << 20U;
 
 double cpu_seconds() {
   rusage used{};
@@ -171,6 +172,8 @@ RunSummary Runner::run(const std::function<bool()>& stop) {
   const Time began = inbox_.clock().now();
   waited_ = began;
   loop_.begin(began);
+  // A page that is fetched while another thread changes the map of memory waits for that thread.
+  (void)::mlockall(MCL_CURRENT | MCL_FUTURE);
   if (!be_prompt()) {
     scribe_.note(began, "no real-time priority: late ticks are to be expected under load (run as root, or see docs/car.md)", true);
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onboard/scribe.hpp"
 
-#include <cstdio>
+#include <chrono>
+#include <iomanip>
 #include <utility>
 
-#include "core/files.hpp"
 #include "core/log.hpp"
 #include "ros_messages/convert.hpp"
 #include "ros_messages/drive.hpp"
@@ -12,6 +12,7 @@
 namespace pitwall::onboard {
 namespace {
 
+constexpr std::chrono::milliseconds kPause{10};
 constexpr std::size_t kBeams = 1100;
 constexpr std::string_view kTelemetryTopic = "/sensors/core";
 constexpr std::string_view kLogFile = "launch.log";
@@ -19,6 +20,7 @@ constexpr std::string_view kLogFile = "launch.log";
 }  // namespace
 
 Scribe::Scribe(std::unique_ptr<recording::Recorder> recorder, std::size_t capacity) : recorder_(std::move(recorder)), slots_(capacity) {
+  if (recorder_) log_.open(recorder_->folder() / kLogFile, std::ios::app);
   for (Slot& slot : slots_) {
     if (recorder_) slot.scan.ranges.reserve(kBeams);
     slot.joy.buttons.reserve(32);
@@ -31,19 +33,16 @@ Scribe::~Scribe() { finish(); }
 
 template <class Fill>
 void Scribe::put(Kind kind, Time at, const Fill& fill) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (count_ == slots_.size()) {
-      ++dropped_;
-      return;
-    }
-    Slot& slot = slots_[(first_ + count_) % slots_.size()];
-    slot.kind = kind;
-    slot.at = at;
-    fill(slot);
-    ++count_;
+  const std::uint64_t filled = filled_.load(std::memory_order_relaxed);
+  if (filled - taken_.load(std::memory_order_acquire) == slots_.size()) {
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+    return;
   }
-  filled_.notify_one();
+  Slot& slot = slots_[filled % slots_.size()];
+  slot.kind = kind;
+  slot.at = at;
+  fill(slot);
+  filled_.store(filled + 1, std::memory_order_release);
 }
 
 void Scribe::arrived(std::size_t /*car*/, const Source<LaserScan>& scan) {
@@ -115,26 +114,16 @@ void Scribe::note(Time now, std::string_view line, bool warning) {
   });
 }
 
-std::uint64_t Scribe::dropped() const {
-  const std::lock_guard lock(mutex_);
-  return dropped_;
-}
-
 void Scribe::work() {
-  Slot slot;
-  slot.scan.ranges.reserve(kBeams);
-  slot.joy.buttons.reserve(32);
-  slot.text.reserve(200);
-  std::unique_lock lock(mutex_);
   while (true) {
-    filled_.wait(lock, [this] { return count_ > 0 || closing_; });
-    if (count_ == 0) return;
-    std::swap(slot, slots_[first_]);
-    first_ = (first_ + 1) % slots_.size();
-    --count_;
-    lock.unlock();
-    write(slot);
-    lock.lock();
+    const bool last = closing_.load(std::memory_order_acquire);
+    std::uint64_t taken = taken_.load(std::memory_order_relaxed);
+    for (const std::uint64_t filled = filled_.load(std::memory_order_acquire); taken < filled; ++taken) {
+      write(slots_[taken % slots_.size()]);
+      taken_.store(taken + 1, std::memory_order_release);
+    }
+    if (last) return;
+    std::this_thread::sleep_for(kPause);
   }
 }
 
@@ -188,20 +177,14 @@ void Scribe::write_telemetry(const Slot& slot) {
 void Scribe::write_note(const Slot& slot) {
   slot.warning ? log::warn(slot.text) : log::info(slot.text);
   if (!recorder_) return;
-  std::array<char, 64> head{};
-  std::snprintf(head.data(), head.size(), "[%s] [%.3f] [car_run]: ", slot.warning ? "WARN" : "INFO", slot.at.seconds());
-  log_ += head.data() + slot.text + "\n";
-  const Status kept = write_file(recorder_->folder() / kLogFile, log_);
-  if (!kept && !std::exchange(complained_, true)) log::warn(kept.error().message);
+  log_ << (slot.warning ? "[WARN] [" : "[INFO] [") << std::fixed << std::setprecision(3) << slot.at.seconds()
+       << "] [car_run]: " << slot.text << std::endl;
+  if (!log_ && !std::exchange(complained_, true)) log::warn(std::string(kLogFile) + ": cannot be written");
 }
 
 void Scribe::finish() {
   if (!worker_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    closing_ = true;
-  }
-  filled_.notify_one();
+  closing_.store(true, std::memory_order_release);
   worker_.join();
 }
 

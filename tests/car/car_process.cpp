@@ -95,6 +95,14 @@ std::string CarOnRig::said() const {
   return text ? *text : "";
 }
 
+std::string CarOnRig::last_said(const std::string& with) const {
+  const std::string text = said();
+  const std::size_t at = text.rfind(with);
+  if (at == std::string::npos) return "";
+  const std::size_t begin = text.rfind('\n', at) + 1;  // npos + 1 is 0
+  return text.substr(begin, text.find('\n', at) - begin);
+}
+
 bool CarOnRig::wait_said(const std::string& what, Duration timeout) const {
   for (Duration waited; waited < timeout; waited = waited + kStep) {
     if (said().find(what) != std::string::npos) return true;

@@ -36,6 +36,8 @@ class CarOnRig {
   int wait_exit(Duration timeout);
   /// What it has said on both streams.
   [[nodiscard]] std::string said() const;
+  /// The last line with that in it; empty where there is none.
+  [[nodiscard]] std::string last_said(const std::string& with) const;
   /// Waits until it has said that.
   [[nodiscard]] bool wait_said(const std::string& what, Duration timeout) const;
 
