@@ -119,6 +119,7 @@ void Localizer::reset(const std::optional<Pose2>& T_map_base) {
     latest_.T_map_base = *T_map_base;
     latest_.covariance = square(kGiven_m, kGiven_rad);
   }
+  was_sure_ = T_map_base.has_value();
   searching_ = false;
   started_ = false;
   T_odom_base_.reset();
@@ -268,6 +269,7 @@ void Localizer::settle_status() {
   seen_ = latest_.stamp;
   // One scan that fits by chance does not take all doubt away.
   doubt_s_ = std::max(0.0, doubt_s_ + (good ? -since_s : since_s));
+  was_sure_ = was_sure_ || good;
   latest_.status = doubt_s_ > parameters_.lost_after_s ? LocalizerStatus::kLost
                    : good                              ? LocalizerStatus::kTracking
                                                        : LocalizerStatus::kDoubtful;
@@ -292,21 +294,44 @@ void Localizer::search() {
   }
   searching_ = false;
   latest_.ambiguous = found_ && best;
-  if (found_ && !best && take(found_->T_map_scan)) {
+  // Of two places that look alike, the one where odometry has brought the car since it was last sure.
+  std::optional<Pose2> taken;
+  if (found_) taken = !best ? found_->T_map_scan : expected_one(found_->T_map_scan, best->T_map_scan);
+  if (taken && take(*taken)) {
+    latest_.ambiguous = false;
+    was_sure_ = true;
     latest_.status = LocalizerStatus::kTracking;
     doubt_s_ = 0.0;
     seen_ = latest_.stamp;
   }
 }
 
-// Lays the scan of now where the one that was looked for leads to; whether it fits there.
+// The one of two places that is where the car is expected; nothing where both are, neither is, or it was never sure enough.
+std::optional<Pose2> Localizer::expected_one(const Pose2& a, const Pose2& b) const {
+  const double sigma_m = std::sqrt(latest_.covariance(0, 0) + latest_.covariance(1, 1));
+  if (!was_sure_ || sigma_m > 0.5 * parameters_.other_place_m) return std::nullopt;
+  const auto expected = [&](const Pose2& T_found) {
+    const Pose2 now = T_found * since_search();
+    return distance(now.position(), latest_.T_map_base.position()) < parameters_.other_place_m &&
+           std::fabs(wrap_angle(now.yaw - latest_.T_map_base.yaw)) < kOtherHeading_rad;
+  };
+  if (expected(a) == expected(b)) return std::nullopt;
+  return expected(a) ? a : b;
+}
+
+Pose2 Localizer::since_search() const { return T_odom_base_ ? increment(T_odom_searched_, *T_odom_base_) : Pose2{}; }
+
+// Lays the scan of now where the one that was looked for leads to; whether it fits there. If not, odometry goes on from where it was.
 bool Localizer::take(const Pose2& T_found) {
-  const Pose2 since = T_odom_base_ ? increment(T_odom_searched_, *T_odom_base_) : Pose2{};
-  latest_.T_map_base = T_found * since;
+  const Localization before = latest_;
+  latest_.T_map_base = T_found * since_search();
   thin(parameters_.point_spacing_m, static_cast<std::size_t>(parameters_.most_points));
   correct(inverse_of(square(kGiven_m, kGiven_rad)));
   judge();
-  return latest_.fit >= parameters_.found_fit && latest_.against <= parameters_.most_against;
+  if (latest_.fit >= parameters_.found_fit && latest_.against <= parameters_.most_against) return true;
+  latest_.T_map_base = before.T_map_base;
+  latest_.covariance = before.covariance;
+  return false;
 }
 
 const Localization& Localizer::add_scan(const LaserScan& scan) {

@@ -134,6 +134,8 @@ class Localizer final : public Localiser {
   [[nodiscard]] std::size_t foreign_points();
   void settle_status();
   void search();
+  [[nodiscard]] std::optional<Pose2> expected_one(const Pose2& a, const Pose2& b) const;
+  [[nodiscard]] Pose2 since_search() const;
   [[nodiscard]] bool take(const Pose2& T_found);
 
   std::shared_ptr<const LocalizerMap> map_;
@@ -147,6 +149,7 @@ class Localizer final : public Localiser {
   std::vector<std::uint8_t> fitting_;  // each of them
   GlobalSearch search_;
   bool searching_ = false;
+  bool was_sure_ = false;                    // has ever tracked, so that the odometry goes on from somewhere
   std::optional<slam::SearchResult> found_;  // while another place is looked for
   Pose2 T_odom_searched_;                    // of base_link when the scan that is looked for was taken
   Localization latest_;

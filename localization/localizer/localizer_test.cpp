@@ -205,6 +205,32 @@ TEST_CASE("nothing is allocated once a scan has been seen, not even while the ma
   CHECK(distance(localizer.latest().T_map_base.position(), {6.5, 1.0}) < 0.01);
 }
 
+TEST_CASE("a car that gets lost where two places look alike is found where odometry has brought it; one that never knew stays lost") {
+  std::vector<std::int8_t> values;
+  for (int j = 0; j < 108; ++j) {
+    for (int i = 0; i < 168; ++i) values.push_back(i < 4 || j < 4 || i >= 164 || j >= 104 ? 100 : 0);
+  }
+  const Rig rig(*tracks::OccupancyMap::make(168, 108, kCell, {-0.2, -0.2, 0.0}, std::move(values)));
+  const Pose2 truth{2.0, 1.5, 0.3};
+  for (const bool knew : {true, false}) {
+    Localizer localizer(rig.known, rig.T_base_lidar);
+    localizer.reset(knew ? std::optional<Pose2>(truth) : std::nullopt);
+    Localization found;
+    bool was_lost = false;
+    for (int k = 0; k < 400; ++k) {
+      localizer.add_odometry(odometry({}, 0.025 * k));
+      // For half a second it sees what is seen from elsewhere.
+      const bool astray = knew && k >= 20 && k < 40;
+      found = localizer.add_scan(rig.scan(astray ? Pose2{5.0, 2.6, -1.0} : truth, 0.025 * k));
+      was_lost = was_lost || found.lost();
+    }
+    CHECK(was_lost);
+    CHECK(found.lost() != knew);
+    CHECK(found.ambiguous != knew);
+    if (knew) CHECK(distance(found.T_map_base.position(), truth.position()) < 0.02);
+  }
+}
+
 TEST_CASE("an obstacle before the car is no reason for doubt, a wall that it looks through is") {
   const Rig rig;
   Localizer localizer(rig.known, rig.T_base_lidar);
