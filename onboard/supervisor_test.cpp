@@ -200,6 +200,14 @@ TEST_CASE("row 10: a port that is present and silent is a stop after 0.4 s, and 
   CHECK(car.run(1500).state == State::kDisarmed);
 }
 
+TEST_CASE("row 10: a car of which nothing is heard is not taken to stand") {
+  TestCar car;
+  car.wanted_mps = 0.0;
+  car.driving().no_telemetry = true;
+  CHECK(car.run(3000).state == State::kStopping);
+  CHECK(car.out.motor == Motor::kBrake);
+}
+
 TEST_CASE("row 12: armed with 5 m/s wanted the first command is 0 and the speed rises at its ramp") {
   TestCar car;
   car.wanted_mps = 5.0;
