@@ -67,8 +67,8 @@ Drive drive(const std::string& name, int seconds) {
   std::filesystem::remove_all(out.folder);
   std::filesystem::create_directories(out.folder);
   apps::EmulatedCarOptions options;
-  options.world.track = "indoor_oval";
-  options.world.car = "rb1";
+  options.track = "indoor_oval";
+  options.car = "rb1";
   options.folder = out.folder;
   auto emulated = apps::EmulatedCar::make(options);
   REQUIRE(emulated.ok());
