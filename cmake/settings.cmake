@@ -40,9 +40,9 @@ if(PITWALL_WARNINGS_AS_ERRORS)
   target_compile_options(pitwall_warnings INTERFACE -Werror)
 endif()
 
-# A test's own source is read once and run once: -O1 compiles it a quarter faster than -O2, and what it tests is in libraries at -O2.
+# A test's own source is read once and run once: -O0 compiles it in 0.6 of the time of -O2, and what it tests is in libraries at -O2.
 add_library(pitwall_test_flags INTERFACE)
-target_compile_options(pitwall_test_flags INTERFACE "$<$<CONFIG:Release>:-O1>")
+target_compile_options(pitwall_test_flags INTERFACE "$<$<CONFIG:Release>:-O0>")
 
 # pitwall_precompiled(<target> [PACKAGE target HEADER <file>]): what nearly every file includes is read once for all of them, where
 # PITWALL_PRECOMPILED asks for it; with a package, its header as well.

@@ -54,32 +54,6 @@ TEST_CASE("scan matching of simulated scans in the hall has no more noise than w
   CHECK(noise_of(whole, Quantity::kYawRate) > 0.3 * noise_of(quick, Quantity::kYawRate));
 }
 
-TEST_CASE("runs of unknown cars: every excited parameter is identified and right, friction by the plateau of lateral acceleration") {
-  const CarParameters profile = profile_car();
-  for (const std::uint64_t seed : {3, 4}) {
-    const ExciteFit done = drive_and_fit(profile, seed, false);
-    REQUIRE(done.run.outcome.passed);
-    for (const std::string_view name : kExcited) {
-      CAPTURE(name);
-      CAPTURE(seed);
-      CHECK(is_right(*done.result.find(name), done.truth));
-    }
-    const double limit = done.result.find("surface_friction")->value * 9.81;
-    CHECK(lateral_plateau_mps2(done.run.drive) == doctest::Approx(limit).epsilon(0.1));
-  }
-}
-
-TEST_CASE("a run whose scans were simulated and matched: the same") {
-  const ExciteFit done = drive_and_fit(profile_car(), 5, true);
-  REQUIRE(done.run.outcome.passed);
-  for (const std::string_view name : kExcited) {
-    CAPTURE(name);
-    const Fitted& fitted = *done.result.find(name);
-    CHECK(fitted.verdict == Verdict::kIdentified);
-    CHECK(error_of(fitted, done.truth) <= std::max(0.03, 2.0 * fitted.half_width));
-  }
-}
-
 TEST_CASE("the same run gives the same fit, to the bit, with one thread and with two") {
   ExciteRunOptions options;
   options.data = data_folder();
