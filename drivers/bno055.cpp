@@ -153,25 +153,19 @@ std::string error_text(int status) {
                                                                  : "status " + std::to_string(status);
 }
 
-void ResponseReader::push(Bytes bytes) {
-  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(at_));
-  at_ = 0;
-  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
-}
-
 void ResponseReader::clear() {
-  dropped_bytes_ += buffer_.size() - at_;
-  buffer_.clear();
-  at_ = 0;
+  while (!bytes_.empty()) {
+    bytes_.drop_byte();
+  }
+  bytes_.clear();
 }
 
 std::optional<Response> ResponseReader::next() {
-  while (at_ < buffer_.size()) {
-    const Bytes rest = Bytes(buffer_).subspan(at_);
+  while (!bytes_.empty()) {
+    const Bytes rest = bytes_.rest();
     const bool data = rest[0] == kData;
     if (!data && rest[0] != kAcknowledge) {
-      ++at_;
-      ++dropped_bytes_;
+      bytes_.drop_byte();
       continue;
     }
     if (rest.size() < 2) {
@@ -179,19 +173,17 @@ std::optional<Response> ResponseReader::next() {
     }
     const std::size_t length = u8_at(rest, 1);
     if (!data) {
-      at_ += 2;
+      bytes_.take(2);
       return Response{false, static_cast<int>(length), {}};
     }
     if (length == 0 || length > kMostBytes) {
-      ++at_;
-      ++dropped_bytes_;
+      bytes_.drop_byte();
       continue;
     }
     if (rest.size() < 2 + length) {
       return std::nullopt;
     }
-    at_ += 2 + length;
-    return Response{true, 1, rest.subspan(2, length)};
+    return Response{true, 1, bytes_.take(2 + length).subspan(2)};
   }
   return std::nullopt;
 }

@@ -13,6 +13,7 @@
 #include "core/messages.hpp"
 #include "core/result.hpp"
 #include "drivers/bytes.hpp"
+#include "drivers/frame_buffer.hpp"
 
 namespace pitwall::bno055 {
 
@@ -102,15 +103,14 @@ struct Response {
 
 class ResponseReader {
  public:
-  void push(Bytes bytes);
+  void push(Bytes bytes) { bytes_.push(bytes); }
   std::optional<Response> next();
+  /// What has begun counts as dropped.
   void clear();
-  [[nodiscard]] std::uint64_t dropped_bytes() const { return dropped_bytes_; }
+  [[nodiscard]] std::uint64_t dropped_bytes() const { return bytes_.dropped_bytes(); }
 
  private:
-  std::vector<std::byte> buffer_;
-  std::size_t at_ = 0;
-  std::uint64_t dropped_bytes_ = 0;
+  drivers::FrameBuffer bytes_;
 };
 
 }  // namespace pitwall::bno055

@@ -42,43 +42,18 @@ std::uint8_t crc8(Bytes bytes) {
   return static_cast<std::uint8_t>(crc);
 }
 
-void FrameDecoder::push(Bytes bytes) {
-  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(at_));
-  at_ = 0;
-  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
-}
-
-void FrameDecoder::clear() {
-  buffer_.clear();
-  at_ = 0;
-  in_sync_ = true;
-}
-
-void FrameDecoder::drop_byte() {
-  ++at_;
-  ++dropped_bytes_;
-  resyncs_ += in_sync_ ? 1 : 0;
-  in_sync_ = false;
-}
-
 std::optional<Frame> FrameDecoder::next() {
-  while (at_ < buffer_.size()) {
-    const Bytes rest = Bytes(buffer_).subspan(at_);
+  while (!bytes_.empty()) {
+    const Bytes rest = bytes_.rest();
     if (rest[0] != kStart || (rest.size() > 1 && rest[1] != kLength)) {
-      drop_byte();
-      continue;
-    }
-    if (rest.size() < kFrameBytes) {
+      bytes_.drop_byte();
+    } else if (rest.size() < kFrameBytes) {
       return std::nullopt;
+    } else if (crc8(rest.first(kFrameBytes - 1)) != u8_at(rest, kFrameBytes - 1)) {
+      bytes_.drop_bad_sum();
+    } else {
+      return decode(bytes_.take(kFrameBytes));
     }
-    if (crc8(rest.first(kFrameBytes - 1)) != u8_at(rest, kFrameBytes - 1)) {
-      ++bad_sums_;
-      drop_byte();
-      continue;
-    }
-    at_ += kFrameBytes;
-    in_sync_ = true;
-    return decode(rest.first(kFrameBytes));
   }
   return std::nullopt;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "drivers/bytes.hpp"
+#include "drivers/frame_buffer.hpp"
 
 namespace pitwall::ld19 {
 
@@ -36,23 +37,16 @@ struct Frame {
 /// Finds frames. Whatever is none costs one byte.
 class FrameDecoder {
  public:
-  void push(Bytes bytes);
+  void push(Bytes bytes) { bytes_.push(bytes); }
   std::optional<Frame> next();
-  void clear();
+  void clear() { bytes_.clear(); }
 
-  [[nodiscard]] std::uint64_t bad_sums() const { return bad_sums_; }
-  [[nodiscard]] std::uint64_t dropped_bytes() const { return dropped_bytes_; }
-  [[nodiscard]] std::uint64_t resyncs() const { return resyncs_; }
+  [[nodiscard]] std::uint64_t bad_sums() const { return bytes_.bad_sums(); }
+  [[nodiscard]] std::uint64_t dropped_bytes() const { return bytes_.dropped_bytes(); }
+  [[nodiscard]] std::uint64_t resyncs() const { return bytes_.resyncs(); }
 
  private:
-  void drop_byte();
-
-  std::vector<std::byte> buffer_;
-  std::size_t at_ = 0;
-  bool in_sync_ = true;
-  std::uint64_t bad_sums_ = 0;
-  std::uint64_t dropped_bytes_ = 0;
-  std::uint64_t resyncs_ = 0;
+  drivers::FrameBuffer bytes_;
 };
 
 }  // namespace pitwall::ld19

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "drivers/bytes.hpp"
+#include "drivers/frame_buffer.hpp"
 
 namespace pitwall::rplidar {
 
@@ -65,28 +66,22 @@ struct Packet {
 /// search goes on.
 class PacketReader {
  public:
-  void push(Bytes bytes);
+  void push(Bytes bytes) { bytes_.push(bytes); }
   std::optional<Packet> next();
   void clear();
 
-  [[nodiscard]] std::uint64_t bad_sums() const { return bad_sums_; }
-  [[nodiscard]] std::uint64_t dropped_bytes() const { return dropped_bytes_; }
-  [[nodiscard]] std::uint64_t resyncs() const { return resyncs_; }
+  [[nodiscard]] std::uint64_t bad_sums() const { return bytes_.bad_sums(); }
+  [[nodiscard]] std::uint64_t dropped_bytes() const { return bytes_.dropped_bytes(); }
+  [[nodiscard]] std::uint64_t resyncs() const { return bytes_.resyncs(); }
 
  private:
   enum class Found { kNothing, kPart, kWhole };
   Found read_descriptor(Bytes rest);
-  void drop_byte();
 
-  std::vector<std::byte> buffer_;
-  std::size_t at_ = 0;
+  drivers::FrameBuffer bytes_;
   std::optional<AnswerType> stream_;
   std::optional<AnswerType> single_;
   std::size_t length_ = 0;
-  bool in_sync_ = true;
-  std::uint64_t bad_sums_ = 0;
-  std::uint64_t dropped_bytes_ = 0;
-  std::uint64_t resyncs_ = 0;
 };
 
 /// One measurement.

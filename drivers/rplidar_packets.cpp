@@ -106,25 +106,10 @@ void append_configuration_request(std::uint32_t key, std::optional<std::uint16_t
   append_request(Command::kGetConfiguration, payload, out);
 }
 
-void PacketReader::push(Bytes bytes) {
-  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(at_));
-  at_ = 0;
-  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
-}
-
 void PacketReader::clear() {
-  buffer_.clear();
-  at_ = 0;
+  bytes_.clear();
   stream_.reset();
   single_.reset();
-  in_sync_ = true;
-}
-
-void PacketReader::drop_byte() {
-  ++at_;
-  ++dropped_bytes_;
-  resyncs_ += in_sync_ ? 1 : 0;
-  in_sync_ = false;
 }
 
 PacketReader::Found PacketReader::read_descriptor(Bytes rest) {
@@ -144,20 +129,18 @@ PacketReader::Found PacketReader::read_descriptor(Bytes rest) {
   stream_ = stream ? std::optional(type) : std::nullopt;
   single_ = stream ? std::nullopt : std::optional(type);
   length_ = length;
-  at_ += kDescriptorBytes;
+  bytes_.skip(kDescriptorBytes);
   return Found::kWhole;
 }
 
 std::optional<Packet> PacketReader::next() {
-  while (at_ < buffer_.size()) {
-    const Bytes rest = Bytes(buffer_).subspan(at_);
+  while (!bytes_.empty()) {
+    const Bytes rest = bytes_.rest();
     if (single_) {
       if (rest.size() < length_) {
         return std::nullopt;
       }
-      at_ += length_;
-      in_sync_ = true;
-      const Packet packet{*single_, rest.first(length_), false};
+      const Packet packet{*single_, bytes_.take(length_), false};
       single_.reset();
       return packet;
     }
@@ -170,27 +153,24 @@ std::optional<Packet> PacketReader::next() {
       continue;
     }
     if (!stream_ || !begins_well(*stream_, rest)) {
-      drop_byte();
+      bytes_.drop_byte();
       continue;
     }
     // The five bytes of a standard packet have no sum: they are believed once others begin well behind them.
-    const std::size_t others = is_capsule(*stream_) ? 0 : in_sync_ ? 2 : 5;
+    const std::size_t others = is_capsule(*stream_) ? 0 : bytes_.in_sync() ? 2 : 5;
     if (rest.size() < (others + 1) * length_) {
       return std::nullopt;
     }
     if (others > 0 && !is_run(rest.first((others + 1) * length_))) {
-      drop_byte();
+      bytes_.drop_byte();
       continue;
     }
     if (!sum_is_good(*stream_, rest.first(length_))) {
-      ++bad_sums_;
-      drop_byte();
+      bytes_.drop_bad_sum();
       continue;
     }
-    at_ += length_;
-    const bool after_loss = !in_sync_;
-    in_sync_ = true;
-    return Packet{*stream_, rest.first(length_), after_loss};
+    const bool after_loss = !bytes_.in_sync();
+    return Packet{*stream_, bytes_.take(length_), after_loss};
   }
   return std::nullopt;
 }

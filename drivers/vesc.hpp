@@ -12,6 +12,7 @@
 
 #include "core/messages.hpp"
 #include "drivers/bytes.hpp"
+#include "drivers/frame_buffer.hpp"
 
 namespace pitwall::vesc {
 
@@ -56,25 +57,18 @@ class FrameDecoder {
   /// The next payload (valid until the next call), or nothing until more bytes are pushed.
   std::optional<Bytes> next();
   /// A frame has begun and not ended.
-  [[nodiscard]] bool partial() const { return at_ < buffer_.size(); }
+  [[nodiscard]] bool partial() const { return !bytes_.empty(); }
   /// What has begun will not end (the line has been silent): its start byte was none. Call next() afterwards.
   void give_up_partial() { give_up_ = true; }
   void clear();
 
-  [[nodiscard]] std::uint64_t bad_sums() const { return bad_sums_; }
-  [[nodiscard]] std::uint64_t dropped_bytes() const { return dropped_bytes_; }
-  [[nodiscard]] std::uint64_t resyncs() const { return resyncs_; }
+  [[nodiscard]] std::uint64_t bad_sums() const { return bytes_.bad_sums(); }
+  [[nodiscard]] std::uint64_t dropped_bytes() const { return bytes_.dropped_bytes(); }
+  [[nodiscard]] std::uint64_t resyncs() const { return bytes_.resyncs(); }
 
  private:
-  void drop_byte();
-
-  std::vector<std::byte> buffer_;
-  std::size_t at_ = 0;
+  drivers::FrameBuffer bytes_;
   bool give_up_ = false;
-  bool in_sync_ = true;
-  std::uint64_t bad_sums_ = 0;
-  std::uint64_t dropped_bytes_ = 0;
-  std::uint64_t resyncs_ = 0;
 };
 
 // Requests.

@@ -48,34 +48,22 @@ void append_frame(Bytes payload, std::vector<std::byte>& out) {
 }
 
 void FrameDecoder::push(Bytes bytes) {
-  // Only here, so that the payload handed out last stays where it is until now.
-  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(at_));
-  at_ = 0;
   give_up_ = false;
-  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+  bytes_.push(bytes);
 }
 
 void FrameDecoder::clear() {
-  buffer_.clear();
-  at_ = 0;
-  in_sync_ = true;
   give_up_ = false;
-}
-
-void FrameDecoder::drop_byte() {
-  ++at_;
-  ++dropped_bytes_;
-  resyncs_ += in_sync_ ? 1 : 0;
-  in_sync_ = false;
+  bytes_.clear();
 }
 
 std::optional<Bytes> FrameDecoder::next() {
-  while (at_ < buffer_.size()) {
-    const Bytes rest = Bytes(buffer_).subspan(at_);
+  while (!bytes_.empty()) {
+    const Bytes rest = bytes_.rest();
     const bool is_short = rest[0] == kShortStart;
     const std::size_t head = is_short ? 2 : 3;
     if (!is_short && rest[0] != kLongStart) {
-      drop_byte();
+      bytes_.drop_byte();
       continue;
     }
     if (rest.size() >= head) {
@@ -83,26 +71,27 @@ std::optional<Bytes> FrameDecoder::next() {
           is_short ? drivers::u8_at(rest, 1) : static_cast<std::size_t>(drivers::u8_at(rest, 1)) << 8U | drivers::u8_at(rest, 2);
       const std::size_t whole = head + length + 3;
       if (length == 0 || length > kLongestPayload || (!is_short && length < kShortest)) {
-        drop_byte();
+        bytes_.drop_byte();
         continue;
       }
       if (rest.size() >= whole) {
         const Bytes payload = rest.subspan(head, length);
         const unsigned crc = static_cast<unsigned>(drivers::u8_at(rest, head + length)) << 8U | drivers::u8_at(rest, head + length + 1);
-        if (rest[whole - 1] != kStop || crc != crc16(payload)) {
-          bad_sums_ += rest[whole - 1] == kStop ? 1 : 0;
-          drop_byte();
+        if (rest[whole - 1] != kStop) {
+          bytes_.drop_byte();
           continue;
         }
-        at_ += whole;
-        in_sync_ = true;
-        return payload;
+        if (crc != crc16(payload)) {
+          bytes_.drop_bad_sum();
+          continue;
+        }
+        return bytes_.take(whole).subspan(head, length);
       }
     }
     if (!give_up_) {
       return std::nullopt;
     }
-    drop_byte();
+    bytes_.drop_byte();
   }
   give_up_ = false;
   return std::nullopt;
