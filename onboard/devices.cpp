@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onboard/devices.hpp"
 
-#include <fcntl.h>
 #include <pthread.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include "core/hash.hpp"
 #include "core/text.hpp"
-#include "drivers/descriptor_stream.hpp"
+#include "drivers/byte_stream.hpp"
 #include "drivers/ld19_session.hpp"
 #include "drivers/rplidar_session.hpp"
 
@@ -36,18 +33,11 @@ joystick::Identity fifo_identity() {
   return pad;
 }
 
-// For reading only: a FIFO that is open both ways would not end when its writer goes, and a joystick that is gone must be seen.
-Result<std::unique_ptr<drivers::ByteStream>> open_joystick(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor < 0) return Error{path + ": " + std::strerror(errno)};
-  return std::unique_ptr<drivers::ByteStream>(std::make_unique<drivers::DescriptorStream>(descriptor, path));
-}
-
 std::uint64_t identity_of(const vesc::FwVersion& firmware) {
   if (!firmware.uuid) return 0;
-  std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
-  for (const std::uint8_t byte : *firmware.uuid) hash = (hash ^ byte) * 1099511628211ULL;
-  return hash;
+  Hash hash;
+  for (const std::uint8_t byte : *firmware.uuid) hash.add(std::uint64_t{byte});
+  return hash.value();
 }
 
 }  // namespace
@@ -186,7 +176,7 @@ void LidarDevice::publish() {
 }
 
 JoystickDevice::JoystickDevice(Inbox& inbox, const std::string& path)
-    : DeviceThread("joystick", inbox, session_, [path] { return open_joystick(path); }),
+    : DeviceThread("joystick", inbox, session_, [path] { return drivers::open_file(path); }),
       session_(
           {path.find("event") == std::string::npos ? drivers::JoystickOptions::Format::kJoydev : drivers::JoystickOptions::Format::kEvdev,
            {}}) {
