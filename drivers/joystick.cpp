@@ -17,54 +17,45 @@ std::string ids_of(std::uint16_t vendor, std::uint16_t product) {
   return text.data();
 }
 
-// Axes and buttons as the kernel's drivers number them.
-Layout xbox_layout(const char* name, std::uint16_t vendor, std::uint16_t product, bool wireless) {
+// Axes and buttons as the kernel's drivers number them; the left stick's second axis and the shoulder buttons are the same on all.
+Layout pad(const char* name, std::uint16_t vendor, std::uint16_t product, bool wireless) {
   Layout layout;
   layout.name = name;
   layout.vendor = vendor;
   layout.product = product;
+  layout.speed_axis = 1;
+  layout.deadman_button = 4;   // LB, L1
+  layout.autonomy_button = 5;  // RB, R1
+  layout.wireless = wireless;
+  return layout;
+}
+
+Layout xbox_layout(const char* name, std::uint16_t vendor, std::uint16_t product, bool wireless) {
+  Layout layout = pad(name, vendor, product, wireless);
   layout.axes = 8;  // left x y, left trigger, right x y, right trigger, cross x y
   layout.steer_axis = 3;
-  layout.speed_axis = 1;
-  layout.deadman_button = 4;      // LB
-  layout.autonomy_button = 5;     // RB
   layout.estop_button = 1;        // B
   layout.acknowledge_button = 7;  // start
   layout.triggers = {2, 5};
-  layout.wireless = wireless;
   return layout;
 }
 
 Layout logitech_direct_layout(const char* name, std::uint16_t product, bool wireless) {
-  Layout layout;
-  layout.name = name;
-  layout.vendor = 0x046d;
-  layout.product = product;
+  Layout layout = pad(name, 0x046d, product, wireless);
   layout.axes = 6;  // left x y, right x y, cross x y
   layout.steer_axis = 2;
-  layout.speed_axis = 1;
-  layout.deadman_button = 4;      // LB
-  layout.autonomy_button = 5;     // RB
   layout.estop_button = 2;        // B
   layout.acknowledge_button = 9;  // start
-  layout.wireless = wireless;
   return layout;
 }
 
 Layout playstation_layout(const char* name, std::uint16_t product) {
-  Layout layout;
-  layout.name = name;
-  layout.vendor = 0x054c;
-  layout.product = product;
+  Layout layout = pad(name, 0x054c, product, true);
   layout.axes = 8;  // left x y, L2, right x y, R2, cross x y
   layout.steer_axis = 3;
-  layout.speed_axis = 1;
-  layout.deadman_button = 4;      // L1
-  layout.autonomy_button = 5;     // R1
   layout.estop_button = 1;        // circle
   layout.acknowledge_button = 9;  // options
   layout.triggers = {2, 5};
-  layout.wireless = true;
   return layout;
 }
 
