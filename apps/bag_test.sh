@@ -1,26 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # bag_test.sh BIN WORK: the program `bag` on recordings of others, as a shell sees it. Exit 77 without the test data.
-bin=$1
-work=$2
 here=$(cd "$(dirname "$0")" && pwd)
 data=${PITWALL_TEST_DATA:-$here/../../shared/data}
 bags=$data/bags
 [ -d "$bags" ] || { echo "skipped: no test data at $bags (set PITWALL_TEST_DATA)"; exit 77; }
-rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
-failed=0
-
-# expect EXIT PATTERN WHAT COMMAND...
-expect() {
-  code=$1 pattern=$2 what=$3
-  shift 3
-  output=$("$@" 2>&1)
-  got=$?
-  if [ "$got" -ne "$code" ] || ! printf '%s\n' "$output" | tr '\n' ' ' | grep -Eq -- "$pattern"; then
-    printf 'FAILED %s: exit code %s (expected %s), pattern %s\n%s\n' "$what" "$got" "$code" "$pattern" "$output"
-    failed=1
-  fi
-}
+. "$here/../tests/support/expect.sh"
 
 lap=$bags/wato_f1tenth_steady_lap
 expect 0 '/wheel_odom +nav_msgs/msg/Odometry +4861 +100\.00' "info" "$bin/bag" info "$lap"

@@ -1,23 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # map_course_test.sh BIN WORK: a drive becomes a track that is raced on at once; what cannot be raced on leaves nothing but its reason.
-bin=$1
-work=$2
-rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
+. "$(dirname "$0")/../tests/support/expect.sh"
 export PITWALL_TRACKS="$work/own"
-failed=0
-
-# expect EXIT PATTERN WHAT COMMAND...
-expect() {
-  code=$1 pattern=$2 what=$3
-  shift 3
-  output=$("$@" 2>&1)
-  got=$?
-  if [ "$got" -ne "$code" ] || ! printf '%s\n' "$output" | tr '\n' ' ' | grep -Eq -- "$pattern"; then
-    printf 'FAILED %s: exit code %s (expected %s), pattern %s\n%s\n' "$what" "$got" "$code" "$pattern" "$output"
-    failed=1
-  fi
-}
 
 expect 0 'lap 1: closed after 2[0-9.]+ m.*lap 2: closed.*line: lap 2, 2[678][0-9.]* m.*optimised line: taken.*PASS +loft: wrote' "simulated" \
   "$bin/map_course" --simulate indoor_oval --name loft --optimise --record runs/drive --analysis --quiet

@@ -1,22 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # run_reports_test.sh BIN WORK: a run is recorded and judged by the reports that are gates; as a shell sees it.
-bin=$1
-work=$2
-rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
-failed=0
-
-# expect EXIT PATTERN WHAT COMMAND...
-expect() {
-  code=$1 pattern=$2 what=$3
-  shift 3
-  output=$("$@" 2>&1)
-  got=$?
-  if [ "$got" -ne "$code" ] || ! printf '%s\n' "$output" | tr '\n' ' ' | grep -Eq -- "$pattern"; then
-    printf 'FAILED %s: exit code %s (expected %s), pattern %s\n%s\n' "$what" "$got" "$code" "$pattern" "$output"
-    failed=1
-  fi
-}
+. "$(dirname "$0")/../tests/support/expect.sh"
 
 expect 0 '1 of 1 scenarios passed' "record" "$bin/run_validation" --scenario gap --tracks indoor_oval --record runs --output report.json
 run=$(echo runs/*)
