@@ -6,7 +6,7 @@ cmake_minimum_required(VERSION 3.22)
 
 set(PITWALL_FOLDERS
     core plant tracks tracks/build ros_messages recording calibration drivers drivers/emulators sim controllers/qp controllers localization localization/slam
-    localization/localizer scenarios calibration/fit analysis onboard apps tests bench)
+    localization/localizer scenarios calibration/fit analysis onboard ros_bridge ros_bridge/dds apps tests bench)
 
 set(PITWALL_MAY_USE_core "")
 set(PITWALL_MAY_USE_plant core)
@@ -27,6 +27,8 @@ set(PITWALL_MAY_USE_calibration/fit core calibration plant ros_messages recordin
 set(PITWALL_MAY_USE_analysis core calibration tracks ros_messages controllers localization localization/slam localization/localizer recording scenarios)
 set(PITWALL_MAY_USE_drivers/emulators core)
 set(PITWALL_MAY_USE_onboard core calibration plant tracks drivers ros_messages controllers localization localization/slam localization/localizer recording)
+set(PITWALL_MAY_USE_ros_bridge core calibration plant tracks controllers localization localization/slam localization/localizer ros_messages recording onboard scenarios)
+set(PITWALL_MAY_USE_ros_bridge/dds core ros_messages ros_bridge)
 set(PITWALL_MAY_USE_apps ${PITWALL_FOLDERS})
 set(PITWALL_MAY_USE_tests ${PITWALL_FOLDERS})
 set(PITWALL_MAY_USE_bench ${PITWALL_FOLDERS})
