@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -34,6 +36,7 @@ constexpr const char* kFooter =
     "  car_run --car rb1 --controller gap_follow --bench           # wheels up\n"
     "  car_run --car rb1 --controller gap_follow --record runs --set gap_follow.max_speed_mps=1.5\n"
     "  car_run --car rb1 --controller pure_pursuit --track ./lab --record runs\n"
+    "  car_run --car rb1 --controller gap_follow --estop keyboard --estop gpio:/dev/gpiochip0:17\n"
     "  car_run --vesc /tmp/rig/vesc --lidar 127.0.0.1:10940 --joystick /tmp/rig/joystick   # emulated devices\n"
     "\n"
     "Hold the deadman button to drive; let go of it to stop. Ctrl-C stops the car, then ends. docs/car.md says the rest.\n"
@@ -42,6 +45,9 @@ constexpr const char* kFooter =
 
 // A scenario has a track, and gap_follow needs none: the recording names this one.
 constexpr const char* kNoTrack = "indoor_oval";
+
+std::atomic<bool> g_hung_up{false};
+extern "C" void on_hangup(int /*signal*/) { g_hung_up = true; }
 
 struct Arguments {
   std::optional<std::string> car;
@@ -55,6 +61,7 @@ struct Arguments {
   std::string lidar;
   std::string joystick;
   std::string record;
+  std::vector<std::string> estops;
   double seconds = 0.0;
   bool bench = false;
   bool check = false;
@@ -168,6 +175,7 @@ Result<onboard::CarLoopSetup> setup_of(const Arguments& arguments, const scenari
   onboard::CarLoopSetup setup = onboard::CarLoopSetup::for_car(run.parameters, *run.profile->hardware);
   setup.bench = arguments.bench;
   setup.needs_pose = needs_track(arguments.controller);
+  setup.needs_estop = !arguments.estops.empty();
   if (!arguments.start.empty()) setup.start = Pose2{arguments.start[0], arguments.start[1], arguments.start[2]};
   if (arguments.start_s_m) {
     const tracks::Path& line = scenarios::followed_path(run);
@@ -222,19 +230,28 @@ int drive(const Arguments& arguments, const calibration::CarProfile& profile) {
   const auto setup = setup_of(arguments, *run);
   if (!setup) return apps::bad_input(setup.error());
 
+  std::vector<std::unique_ptr<onboard::EstopInput>> estops;
+  for (const std::string& text : arguments.estops) {
+    auto input = onboard::make_estop(text);
+    if (!input) return apps::bad_input(input.error());
+    estops.push_back(*std::move(input));
+  }
+
   const onboard::RunClock clock;
   auto recorder = begin_recording(arguments, *run, clock.now());
   if (!recorder) return apps::bad_input(recorder.error());
   const std::string folder = *recorder ? (*recorder)->folder().string() : "";
   onboard::Scribe scribe(*std::move(recorder));
-  auto runner =
-      onboard::Runner::make(*setup, addresses_of(arguments, *profile.hardware), *controllers->front(), localiser.get(), scribe, clock);
+  auto runner = onboard::Runner::make(*setup, addresses_of(arguments, *profile.hardware), *controllers->front(), localiser.get(), scribe,
+                                      clock, std::move(estops));
   if (!runner) return apps::bad_input(runner.error());
 
   apps::catch_interrupts();
+  // A terminal that goes is no reason to leave a moving car; under nohup it stays none to stop it.
+  if (std::signal(SIGHUP, on_hangup) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
   const Time end = clock.now() + from_seconds(arguments.seconds);
   const onboard::RunSummary summary =
-      (*runner)->run([&] { return apps::interrupted() || (arguments.seconds > 0.0 && clock.now() >= end); });
+      (*runner)->run([&] { return apps::interrupted() || g_hung_up || (arguments.seconds > 0.0 && clock.now() >= end); });
   const Status closed = scribe.close(clock.now());
   const std::string text = arguments.json ? json_of(summary) : text_of(summary);
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -262,6 +279,9 @@ int run(int argc, char** argv) {
   app.add_option("--vesc", arguments.vesc, "Motor controller (default: the profile's port)");
   app.add_option("--lidar", arguments.lidar, "LiDAR, HOST:PORT or a serial line (default: the profile's)");
   app.add_option("--joystick", arguments.joystick, "Joystick device (default: /dev/input/js0)");
+  app.add_option("--estop", arguments.estops,
+                 "An emergency stop beside the joystick's: keyboard, gpio:CHIP:LINE or tcp:PORT (may be repeated; lost is a stop)")
+      ->allow_extra_args(false);
   app.add_option("--record", arguments.record, "Folder that the run's folder is made in");
   app.add_option("--seconds", arguments.seconds, "Stop the car and end after so long (default: at Ctrl-C)")->check(CLI::NonNegativeNumber);
   app.add_flag("--bench", arguments.bench, "Wheels up: speed capped at 1 m/s (--limit bench_speed_mps=)");
