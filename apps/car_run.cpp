@@ -24,6 +24,7 @@
 #include "localization/localizer/localizer.hpp"
 #include "onboard/check.hpp"
 #include "onboard/runner.hpp"
+#include "scenarios/record.hpp"
 #include "scenarios/run.hpp"
 
 namespace {
@@ -42,9 +43,6 @@ constexpr const char* kFooter =
     "Hold the deadman button to drive; let go of it to stop. Ctrl-C stops the car, then ends. docs/car.md says the rest.\n"
     "Exit code: 0 ended with the car at rest; 1 --check found something to change, or the recording is not complete;\n"
     "2 bad usage or input; 3 internal error.";
-
-// A scenario has a track, and gap_follow needs none: the recording names this one.
-constexpr const char* kNoTrack = "indoor_oval";
 
 std::atomic<bool> g_hung_up{false};
 extern "C" void on_hangup(int /*signal*/) { g_hung_up = true; }
@@ -71,8 +69,26 @@ struct Arguments {
 
 bool needs_track(const std::string& controller) { return controller != "gap_follow" && controller != "excite"; }
 
-/// What runs, as a scenario, so that `replay` can make the same controller again.
-Result<scenarios::ResolvedRun> resolve(const Arguments& arguments, const std::string& car, const calibration::Hardware& hardware) {
+/// The supervisor's limits: those of the car, and what --limit says. Errors: a key, a value, a lock that the servo does not reach.
+Result<onboard::SupervisorParameters> limits_of(const Arguments& arguments, const calibration::CarProfile& profile) {
+  onboard::SupervisorParameters limits = onboard::CarLoopSetup::for_car(profile.parameters, *profile.hardware).supervisor;
+  Node given = Node::map();
+  for (const std::string& assignment : arguments.limits) {
+    if (const Status set = set_by_path(given, assignment); !set) return set.error();
+  }
+  if (const Status loaded = load_fields(given, "--limit", limits); !loaded) return loaded.error();
+  const onboard::ActuatorMap map(*profile.hardware);
+  constexpr double kRounding_rad = 1e-3;
+  if (limits.steering_left_rad > map.left_rad() + kRounding_rad || limits.steering_right_rad < map.right_rad() - kRounding_rad) {
+    return Error{"--limit: the servo of car '" + profile.id + "' reaches from " + format_number(map.right_rad(), 4) + " to " +
+                 format_number(map.left_rad(), 4) + " rad"};
+  }
+  return limits;
+}
+
+/// What runs, as a scenario, so that `replay` can make the same controller again. It knows the locks that the supervisor keeps to.
+Result<scenarios::ResolvedRun> resolve(const Arguments& arguments, const calibration::CarProfile& profile,
+                                       const onboard::SupervisorParameters& limits) {
   const std::vector<std::string> known = controllers::names();
   if (std::find(known.begin(), known.end(), arguments.controller) == known.end())
     return Error{"--controller: " + unknown_name("controller", arguments.controller, known)};
@@ -82,10 +98,13 @@ Result<scenarios::ResolvedRun> resolve(const Arguments& arguments, const std::st
   options.data = data_folder();
   options.own_tracks = "tracks";
   options.suite_text = "car_run:\n  id: car_run\n  cars:\n    ego: {controller: " + arguments.controller + "}\n";
-  options.car = car;
-  options.tracks = {arguments.track.empty() ? kNoTrack : arguments.track};
+  // A file of the user's own by its path, and not a car that ships and has the same name.
+  options.car = profile.file.parent_path() == data_folder() / "cars" ? profile.id : profile.file.string();
+  options.tracks = {arguments.track.empty() ? std::string(tracks::kNoTrack) : arguments.track};
   if (needs_track(arguments.controller)) options.localization = scenarios::Localization::kScan;
-  options.assignments = {arguments.controller + ".deadman_button=" + std::to_string(hardware.joystick_deadman_button)};
+  options.assignments = {arguments.controller + ".deadman_button=" + std::to_string(profile.hardware->joystick_deadman_button),
+                         "car_parameters.steering_max_left_rad=" + format_exact(limits.steering_left_rad),
+                         "car_parameters.steering_max_right_rad=" + format_exact(limits.steering_right_rad)};
   options.assignments.insert(options.assignments.end(), arguments.assignments.begin(), arguments.assignments.end());
   auto runs = scenarios::resolve(options);
   if (!runs) return runs.error();
@@ -107,7 +126,7 @@ Result<std::unique_ptr<recording::Recorder>> begin_recording(const Arguments& ar
   ::gethostname(host.data(), host.size() - 1);
   recording::RunManifest manifest;
   manifest.run_id = time_of_day() + "-" + arguments.controller;
-  manifest.car_id = run.scenario.car;
+  manifest.car_id = run.profile->id;
   manifest.scenario = run.scenario.id;
   manifest.track = arguments.track.empty() ? "" : run.track->name;
   manifest.clock = "system";
@@ -124,6 +143,7 @@ Result<std::unique_ptr<recording::Recorder>> begin_recording(const Arguments& ar
   parameters.set("scenario", save_fields(run.scenario));
   parameters.set("car", save_fields(run.parameters));
   (*recorder)->set_parameters(parameters);
+  if (!arguments.track.empty()) scenarios::record_map(**recorder, run, now);
   return recorder;
 }
 
@@ -171,8 +191,9 @@ std::string text_of(const onboard::RunSummary& s) {
          " % of a core; recorder dropped " + std::to_string(s.dropped) + "\n";
 }
 
-Result<onboard::CarLoopSetup> setup_of(const Arguments& arguments, const scenarios::ResolvedRun& run) {
+onboard::CarLoopSetup setup_of(const Arguments& arguments, const scenarios::ResolvedRun& run, const onboard::SupervisorParameters& limits) {
   onboard::CarLoopSetup setup = onboard::CarLoopSetup::for_car(run.parameters, *run.profile->hardware);
+  setup.supervisor = limits;
   setup.bench = arguments.bench;
   setup.needs_pose = needs_track(arguments.controller);
   setup.needs_estop = !arguments.estops.empty();
@@ -182,11 +203,6 @@ Result<onboard::CarLoopSetup> setup_of(const Arguments& arguments, const scenari
     const Vec2 at = line.point_at(*arguments.start_s_m);
     setup.start = Pose2{at.x, at.y, line.heading_at(*arguments.start_s_m)};
   }
-  Node limits = Node::map();
-  for (const std::string& assignment : arguments.limits) {
-    if (const Status set = set_by_path(limits, assignment); !set) return set.error();
-  }
-  if (const Status loaded = load_fields(limits, "--limit", setup.supervisor); !loaded) return loaded.error();
   return setup;
 }
 
@@ -221,14 +237,15 @@ int check(const Arguments& arguments, const calibration::CarProfile& profile) {
 }
 
 int drive(const Arguments& arguments, const calibration::CarProfile& profile) {
-  const auto run = resolve(arguments, profile.id, *profile.hardware);
+  const auto limits = limits_of(arguments, profile);
+  if (!limits) return apps::bad_input(limits.error());
+  const auto run = resolve(arguments, profile, *limits);
   if (!run) return apps::bad_input(run.error());
   auto controllers = scenarios::make_controllers(*run);
   if (!controllers) return apps::bad_input(controllers.error());
   std::unique_ptr<Localiser> localiser;
   if (run->localizer_map) localiser = std::make_unique<localization::Localizer>(run->localizer_map, run->parameters.lidar_mount());
-  const auto setup = setup_of(arguments, *run);
-  if (!setup) return apps::bad_input(setup.error());
+  const onboard::CarLoopSetup setup = setup_of(arguments, *run, *limits);
 
   std::vector<std::unique_ptr<onboard::EstopInput>> estops;
   for (const std::string& text : arguments.estops) {
@@ -242,7 +259,7 @@ int drive(const Arguments& arguments, const calibration::CarProfile& profile) {
   if (!recorder) return apps::bad_input(recorder.error());
   const std::string folder = *recorder ? (*recorder)->folder().string() : "";
   onboard::Scribe scribe(*std::move(recorder));
-  auto runner = onboard::Runner::make(*setup, addresses_of(arguments, *profile.hardware), *controllers->front(), localiser.get(), scribe,
+  auto runner = onboard::Runner::make(setup, addresses_of(arguments, *profile.hardware), *controllers->front(), localiser.get(), scribe,
                                       clock, std::move(estops));
   if (!runner) return apps::bad_input(runner.error());
 

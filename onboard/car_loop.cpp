@@ -20,8 +20,10 @@ CarLoopSetup CarLoopSetup::for_car(const CarParameters& car, const calibration::
   setup.car = car;
   setup.hardware = hardware;
   setup.supervisor.speed_max_mps = std::min(car.speed_max_mps, map.speed_max_mps());
-  setup.supervisor.steering_left_rad = std::min(car.steering_max_left_rad, map.left_rad());
-  setup.supervisor.steering_right_rad = std::max(car.steering_max_right_rad, map.right_rad());
+  // The same to both sides: a controller that is cut off on one side only pulls to the other.
+  const double lock_rad = std::min({car.steering_max_left_rad, map.left_rad(), -car.steering_max_right_rad, -map.right_rad()});
+  setup.supervisor.steering_left_rad = lock_rad;
+  setup.supervisor.steering_right_rad = -lock_rad;
   setup.supervisor.battery_cells = static_cast<double>(hardware.battery_cells);
   return setup;
 }

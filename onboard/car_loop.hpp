@@ -38,7 +38,7 @@ struct CarLoopSetup {
   bool needs_estop = false;  ///< there are emergency stop inputs beside the joystick
   std::optional<Pose2> start;  ///< T_map_base, roughly; nothing: searched for
 
-  /// With the limits of that car.
+  /// With the limits of that car; of its two steering locks the smaller on both sides.
   static CarLoopSetup for_car(const CarParameters& car, const calibration::Hardware& hardware);
 };
 

@@ -386,8 +386,8 @@ void SupervisorParameters::fields(FieldVisitor& f) {
   f.number("speed_min_mps", speed_min_mps, {"m/s", -20, 0, "lowest; negative allows reverse"});
   f.number("bench_speed_mps", bench_speed_mps, {"m/s", 0.2, 2, "highest in bench mode"});
   f.number("acceleration_max_mps2", acceleration_max_mps2, {"m/s^2", 0.5, 10, "rise of the speed that is sent"});
-  f.number("steering_left_rad", steering_left_rad, {"rad", 0, 1, "what the servo reaches to the left"});
-  f.number("steering_right_rad", steering_right_rad, {"rad", -1, 0, "what the servo reaches to the right"});
+  f.number("steering_left_rad", steering_left_rad, {"rad", 0, 1, "steered to the left"});
+  f.number("steering_right_rad", steering_right_rad, {"rad", -1, 0, "steered to the right"});
   f.number("brake_current_a", brake_current_a, {"A", 1, 100, "of a stop"});
   f.number("brake_ramp_aps", brake_ramp_aps, {"A/s", 50, 10000, "rise of it, from its half on"});
   f.number("hold_current_a", hold_current_a, {"A", 0, 20, "handbrake of a standing car"});

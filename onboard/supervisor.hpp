@@ -38,7 +38,7 @@ struct SupervisorParameters {
   double speed_min_mps = 0.0;          ///< negative: reverse is allowed
   double bench_speed_mps = 1.0;        ///< cap in bench mode
   double acceleration_max_mps2 = 4.0;  ///< of the speed that is sent
-  double steering_left_rad = 0.0;      ///< what the servo reaches, positive
+  double steering_left_rad = 0.0;      ///< most that is sent
   double steering_right_rad = 0.0;     ///< negative
   // Stop.
   double brake_current_a = 25.0;  ///< about 4 m/s^2 of a 3.7 kg car with a 3500 kV motor geared 11.8:1
