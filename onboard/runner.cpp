@@ -187,7 +187,7 @@ RunSummary Runner::run(const std::function<bool()>& stop) {
   devices_.start();
   estops_.start();
   service_.ready();
-  last_tick_ = began;
+  last_tick_ = inbox_.clock().now();
   while (true) {
     const Time deadline = last_tick_ + kTick;
     inbox_.wait(std::min(deadline, loop_.next_decision().value_or(deadline)), events_);

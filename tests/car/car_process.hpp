@@ -24,8 +24,8 @@ class CarOnRig {
   CarOnRig(const CarOnRig&) = delete;
   CarOnRig& operator=(const CarOnRig&) = delete;
 
-  /// Starts car_run with these flags beside the devices' own.
-  void start(const std::vector<std::string>& flags = {});
+  /// Starts car_run with these flags beside the devices' own (car rb1 where they name none), in that terminal where one is named.
+  void start(const std::vector<std::string>& flags = {}, const std::string& terminal = "");
   /// Ready to arm: telemetry, scans and joystick are there. False after 10 s.
   bool wait_ready();
   /// Presses the deadman until the car drives. False after 3 s.
@@ -46,7 +46,7 @@ class CarOnRig {
   [[nodiscard]] double ms_to_brake(Time since, Duration timeout) const;
   /// Commands of that name since then.
   [[nodiscard]] int count(std::string_view name, Time since) const;
-  [[nodiscard]] emulators::Rig& rig() { return *rig_; }
+  [[nodiscard]] emulators::Rig& rig() const { return *rig_; }
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
   [[nodiscard]] int process() const { return process_; }
 
@@ -56,6 +56,10 @@ class CarOnRig {
   emulators::Rig* rig_ = nullptr;
   int process_ = -1;
 };
+
+/// Starts its serving thread with real-time priority where that is allowed (false: it is not): devices that are late because of other
+/// load would only test the machine.
+bool start_promptly(emulators::Rig& rig);
 
 /// Sleeps.
 void pause(Duration length);
