@@ -65,17 +65,17 @@ TEST_CASE("runner, devices, scribe and emergency stop drive an emulated car, rec
   std::vector<std::unique_ptr<EstopInput>> estops;
   estops.push_back(std::make_unique<Hand>(stops));
   Steady controller;
-  auto runner = Runner::make(setup,
-                             {(*rig)->vesc_path().string(), "tcp://127.0.0.1:" + std::to_string((*rig)->hokuyo_port()),
-                              (*rig)->joystick_path().string()},
-                             controller, nullptr, scribe, clock, std::move(estops));
+  auto runner = Runner::make(
+      setup, {(*rig)->vesc_path().string(), "tcp://127.0.0.1:" + std::to_string((*rig)->hokuyo_port()), (*rig)->joystick_path().string()},
+      controller, nullptr, scribe, clock, std::move(estops));
   REQUIRE(runner.ok());
 
   std::atomic<bool> end = false;
   RunSummary summary;
   std::thread loop([&] { summary = (*runner)->run([&] { return end.load(); }); });
   const auto sent = [&](std::string_view name) {
-    return (*rig)->wait(from_milliseconds(20'000), [&](const Rig::Devices& d) { return !d.vesc->log().empty() && d.vesc->log().back().name == name; });
+    return (*rig)->wait(from_milliseconds(20'000),
+                        [&](const Rig::Devices& d) { return !d.vesc->log().empty() && d.vesc->log().back().name == name; });
   };
   CHECK(sent("SET_SERVO_POS"));  // disarmed
   (void)(*rig)->wait(from_milliseconds(800), [](const Rig::Devices&) { return false; });

@@ -148,12 +148,13 @@ TEST_CASE("systemd is told of the loop: up, alive, and nothing any more when it 
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   name.copy(address.sun_path + 1, name.size() - 1, 1);
-  REQUIRE(::bind(service, reinterpret_cast<const sockaddr*>(&address), static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size())) ==
-          0);
+  REQUIRE(::bind(service, reinterpret_cast<const sockaddr*>(&address),
+                 static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size())) == 0);
   const auto heard = [&] {
     std::string all;
     std::array<char, 128> text{};
-    for (ssize_t got = 0; (got = ::recv(service, text.data(), text.size(), 0)) > 0;) all += std::string(text.data(), static_cast<std::size_t>(got)) + " ";
+    for (ssize_t got = 0; (got = ::recv(service, text.data(), text.size(), 0)) > 0;)
+      all += std::string(text.data(), static_cast<std::size_t>(got)) + " ";
     return all;
   };
   CarOnRig car("systemd");
@@ -212,8 +213,8 @@ TEST_CASE("row 14: the brake ramps up, is held back near a full battery, and the
 
 TEST_CASE("row 16: steering is cut off alike on both sides, and that is said") {
   CarOnRig car("steering");
-  car.start({"--limit", "steering_left_rad=0.02", "--limit", "steering_right_rad=-0.02", "--set", "car_parameters.steering_max_left_rad=0.3",
-             "--set", "car_parameters.steering_max_right_rad=-0.3"});
+  car.start({"--limit", "steering_left_rad=0.02", "--limit", "steering_right_rad=-0.02", "--set",
+             "car_parameters.steering_max_left_rad=0.3", "--set", "car_parameters.steering_max_right_rad=-0.3"});
   REQUIRE(car.wait_ready());
   REQUIRE(car.wait_driving());
   CHECK(car.wait_said("steering_clipped", ms(3000)));
@@ -282,7 +283,8 @@ TEST_CASE("row 31: an IMU that spikes and one that freezes are refused, told, an
   const std::string said = car.said();
   const auto number = [&](const std::string& key) {
     const std::size_t at = said.find("\"" + key + "\": ");
-    return at == std::string::npos ? std::nullopt : parse_int(said.substr(at + key.size() + 4, said.find_first_of(",\n", at) - at - key.size() - 4));
+    return at == std::string::npos ? std::nullopt
+                                   : parse_int(said.substr(at + key.size() + 4, said.find_first_of(",\n", at) - at - key.size() - 4));
   };
   REQUIRE(number("imu_refused"));
   CHECK(*number("imu_refused") > 20);

@@ -132,7 +132,8 @@ void check_drive(const Drive& d, int seconds) {
   MESSAGE("decision to command " << s["decision_to_command_ms"].dump() << ", ticks " << s["tick_ms"].dump() << ", late "
                                  << s["late_ticks"].dump() << ", processor " << s["cpu_share"].dump() << ", bad sums "
                                  << s["bad_sums"].dump() << ", laps " << d.truth.laps);
-  MESSAGE("machine: " << d.stalls << " stalls, " << d.long_stalls << " long, at most " << d.worst_stall_ms << " ms; the car stopped " << d.stops << " times");
+  MESSAGE("machine: " << d.stalls << " stalls, " << d.long_stalls << " long, at most " << d.worst_stall_ms << " ms; the car stopped "
+                      << d.stops << " times");
   CHECK(d.truth.contacts == 0);
   CHECK_FALSE(d.truth.off_map);
   // Damage costs what it falls on: no stop and no late tick that is not the machine's.
@@ -142,7 +143,7 @@ void check_drive(const Drive& d, int seconds) {
   // The simulator's lap is 20.6 s, the first a little longer.
   CHECK(d.truth.laps >= (s["armed_s"].get<int>() - 4) / 21 - d.stops);
   CHECK(s["armed_s"].get<double>() > seconds - 2.0 - 4.0 * d.stops);
-  CHECK(s["bad_sums"].get<int>() > seconds / 2);                           // the cables were bad
+  CHECK(s["bad_sums"].get<int>() > seconds / 2);               // the cables were bad
   CHECK(s["scans_refused"].get<int>() <= 10 * d.long_stalls);  // as too old
   CHECK(s["recorder_dropped"].get<int>() == 0);
   CHECK(s["decisions"].get<int>() >= s["scans"].get<int>() - s["scans_skipped"].get<int>() - s["scans_refused"].get<int>());
