@@ -192,7 +192,7 @@ int serve_car(const Arguments& a, const Folder& folder) {
   options.assignments = a.set;
   const auto car = apps::EmulatedCar::make(options);
   if (!car) return apps::bad_input(car.error());
-  return serve((*car)->rig(), car->get(), a, {"vesc", "hokuyo", "joystick"});
+  return serve((*car)->rig(), car->get(), a, {"vesc", (*car)->lidar(), "joystick"});
 }
 
 int serve_devices(const Arguments& a, const Folder& folder) {

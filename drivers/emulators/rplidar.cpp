@@ -7,7 +7,6 @@
 
 #include "core/math.hpp"
 #include "drivers/emulators/little_endian.hpp"
-#include "drivers/emulators/room.hpp"
 
 namespace pitwall::emulators {
 namespace {
@@ -30,6 +29,29 @@ Bytes synced(const Bytes& rest) {
 }
 
 }  // namespace
+
+RplidarConfig rplidar_named(std::string_view label) {
+  struct Model {
+    std::string_view name;
+    int number;
+    double samples_per_s;
+    bool dense;
+  };
+  constexpr std::array<Model, 6> kModels = {{{" A1", 0x18, 4000.0, false},
+                                             {" A3", 0x38, 16000.0, true},
+                                             {" C1", 0x41, 5000.0, true},
+                                             {" S1", 0x61, 9200.0, true},
+                                             {" S2", 0x71, 32000.0, true},
+                                             {" S3", 0x81, 32000.0, true}}};
+  RplidarConfig config;
+  for (const Model& model : kModels) {
+    if (label.find(model.name) == std::string_view::npos) continue;
+    config.model = model.number;
+    config.samples_per_s = model.samples_per_s;
+    config.dense = model.dense;
+  }
+  return config;
+}
 
 Rplidar::Rplidar(const RplidarConfig& config) : config_(config) { add_knobs(); }
 
@@ -181,8 +203,10 @@ int Rplidar::points_a_message() const {
 
 Time Rplidar::next_event() const {
   if (mode_ == Mode::kIdle) return kNever;
-  return began_ + from_seconds(static_cast<double>(sample_ + points_a_message()) / config_.samples_per_s);
+  return time_of(sample_ + points_a_message());
 }
+
+Time Rplidar::time_of(std::int64_t sample) const { return began_ + from_seconds(static_cast<double>(sample) / config_.samples_per_s); }
 
 void Rplidar::advance(Time now) {
   while (next_event() <= now) mode_ == Mode::kStandard ? nodes() : capsule();
@@ -195,7 +219,7 @@ double Rplidar::bearing_deg(std::int64_t sample) const {
 }
 
 int Rplidar::distance_mm(std::int64_t sample) const {
-  return static_cast<int>(std::lround(1e3 * room_range_m(-bearing_deg(sample) * math::kPi / 180.0)));
+  return millimetres_of(sight_(time_of(sample), -bearing_deg(sample) * math::kPi / 180.0));
 }
 
 void Rplidar::nodes() {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Slamtec RPLIDAR as its host sees it: requests A5 .., INFO, HEALTH, SAMPLERATE, GET_LIDAR_CONF, SCAN and FORCE_SCAN (5-byte nodes),
-// EXPRESS_SCAN as legacy (84 bytes, 32 points) or dense (84 bytes, 40 points) capsules. Turns clockwise in a room of its own.
+// EXPRESS_SCAN as legacy (84 bytes, 32 points) or dense (84 bytes, 40 points) capsules. Turns clockwise in a room of its own, or wherever
+// look() puts it.
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <string_view>
+#include <utility>
 
 #include "drivers/emulators/device.hpp"
+#include "drivers/emulators/room.hpp"
 
 namespace pitwall::emulators {
 
@@ -21,6 +24,9 @@ struct RplidarConfig {
   bool dense = false;  ///< answers EXPRESS_SCAN with dense capsules (A3, S1, S2)
 };
 
+/// The configuration of a model by its label: "RPLIDAR A2", "RPLIDAR S2", ...; what is not known is an A2.
+RplidarConfig rplidar_named(std::string_view label);
+
 class Rplidar final : public Device {
  public:
   explicit Rplidar(const RplidarConfig& config = {});
@@ -31,6 +37,8 @@ class Rplidar final : public Device {
   void restart(Time now) override;
   void spoil_sum(Bytes& message) const override;
 
+  /// What it sees from here on.
+  void look(Sight sight) { sight_ = std::move(sight); }
   [[nodiscard]] bool scanning() const { return mode_ != Mode::kIdle; }
 
  private:
@@ -45,9 +53,11 @@ class Rplidar final : public Device {
   void capsule();
   [[nodiscard]] double bearing_deg(std::int64_t sample) const;
   [[nodiscard]] int distance_mm(std::int64_t sample) const;
+  [[nodiscard]] Time time_of(std::int64_t sample) const;
   [[nodiscard]] int points_a_message() const;
 
   RplidarConfig config_;
+  Sight sight_ = still_room;
   Bytes buffer_;
   Mode mode_ = Mode::kIdle;
   Time began_;
