@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -22,6 +24,7 @@
 #include "localization/localizer/localizer.hpp"
 #include "onboard/check.hpp"
 #include "onboard/runner.hpp"
+#include "scenarios/record.hpp"
 #include "scenarios/run.hpp"
 
 namespace {
@@ -34,14 +37,15 @@ constexpr const char* kFooter =
     "  car_run --car rb1 --controller gap_follow --bench           # wheels up\n"
     "  car_run --car rb1 --controller gap_follow --record runs --set gap_follow.max_speed_mps=1.5\n"
     "  car_run --car rb1 --controller pure_pursuit --track ./lab --record runs\n"
+    "  car_run --car rb1 --controller gap_follow --estop keyboard --estop gpio:/dev/gpiochip0:17\n"
     "  car_run --vesc /tmp/rig/vesc --lidar 127.0.0.1:10940 --joystick /tmp/rig/joystick   # emulated devices\n"
     "\n"
     "Hold the deadman button to drive; let go of it to stop. Ctrl-C stops the car, then ends. docs/car.md says the rest.\n"
     "Exit code: 0 ended with the car at rest; 1 --check found something to change, or the recording is not complete;\n"
     "2 bad usage or input; 3 internal error.";
 
-// A scenario has a track, and gap_follow needs none: the recording names this one.
-constexpr const char* kNoTrack = "indoor_oval";
+std::atomic<bool> g_hung_up{false};
+extern "C" void on_hangup(int /*signal*/) { g_hung_up = true; }
 
 struct Arguments {
   std::optional<std::string> car;
@@ -55,6 +59,7 @@ struct Arguments {
   std::string lidar;
   std::string joystick;
   std::string record;
+  std::vector<std::string> estops;
   double seconds = 0.0;
   bool bench = false;
   bool check = false;
@@ -64,8 +69,26 @@ struct Arguments {
 
 bool needs_track(const std::string& controller) { return controller != "gap_follow" && controller != "excite"; }
 
-/// What runs, as a scenario, so that `replay` can make the same controller again.
-Result<scenarios::ResolvedRun> resolve(const Arguments& arguments, const std::string& car, const calibration::Hardware& hardware) {
+/// The supervisor's limits: those of the car, and what --limit says. Errors: a key, a value, a lock that the servo does not reach.
+Result<onboard::SupervisorParameters> limits_of(const Arguments& arguments, const calibration::CarProfile& profile) {
+  onboard::SupervisorParameters limits = onboard::CarLoopSetup::for_car(profile.parameters, *profile.hardware).supervisor;
+  Node given = Node::map();
+  for (const std::string& assignment : arguments.limits) {
+    if (const Status set = set_by_path(given, assignment); !set) return set.error();
+  }
+  if (const Status loaded = load_fields(given, "--limit", limits); !loaded) return loaded.error();
+  const onboard::ActuatorMap map(*profile.hardware);
+  constexpr double kRounding_rad = 1e-3;
+  if (limits.steering_left_rad > map.left_rad() + kRounding_rad || limits.steering_right_rad < map.right_rad() - kRounding_rad) {
+    return Error{"--limit: the servo of car '" + profile.id + "' reaches from " + format_number(map.right_rad(), 4) + " to " +
+                 format_number(map.left_rad(), 4) + " rad"};
+  }
+  return limits;
+}
+
+/// What runs, as a scenario, so that `replay` can make the same controller again. It knows the locks that the supervisor keeps to.
+Result<scenarios::ResolvedRun> resolve(const Arguments& arguments, const calibration::CarProfile& profile,
+                                       const onboard::SupervisorParameters& limits) {
   const std::vector<std::string> known = controllers::names();
   if (std::find(known.begin(), known.end(), arguments.controller) == known.end())
     return Error{"--controller: " + unknown_name("controller", arguments.controller, known)};
@@ -75,10 +98,13 @@ Result<scenarios::ResolvedRun> resolve(const Arguments& arguments, const std::st
   options.data = data_folder();
   options.own_tracks = "tracks";
   options.suite_text = "car_run:\n  id: car_run\n  cars:\n    ego: {controller: " + arguments.controller + "}\n";
-  options.car = car;
-  options.tracks = {arguments.track.empty() ? kNoTrack : arguments.track};
+  // A file of the user's own by its path, and not a car that ships and has the same name.
+  options.car = profile.file.parent_path() == data_folder() / "cars" ? profile.id : profile.file.string();
+  options.tracks = {arguments.track.empty() ? std::string(tracks::kNoTrack) : arguments.track};
   if (needs_track(arguments.controller)) options.localization = scenarios::Localization::kScan;
-  options.assignments = {arguments.controller + ".deadman_button=" + std::to_string(hardware.joystick_deadman_button)};
+  options.assignments = {arguments.controller + ".deadman_button=" + std::to_string(profile.hardware->joystick_deadman_button),
+                         "car_parameters.steering_max_left_rad=" + format_exact(limits.steering_left_rad),
+                         "car_parameters.steering_max_right_rad=" + format_exact(limits.steering_right_rad)};
   options.assignments.insert(options.assignments.end(), arguments.assignments.begin(), arguments.assignments.end());
   auto runs = scenarios::resolve(options);
   if (!runs) return runs.error();
@@ -100,7 +126,7 @@ Result<std::unique_ptr<recording::Recorder>> begin_recording(const Arguments& ar
   ::gethostname(host.data(), host.size() - 1);
   recording::RunManifest manifest;
   manifest.run_id = time_of_day() + "-" + arguments.controller;
-  manifest.car_id = run.scenario.car;
+  manifest.car_id = run.profile->id;
   manifest.scenario = run.scenario.id;
   manifest.track = arguments.track.empty() ? "" : run.track->name;
   manifest.clock = "system";
@@ -117,6 +143,7 @@ Result<std::unique_ptr<recording::Recorder>> begin_recording(const Arguments& ar
   parameters.set("scenario", save_fields(run.scenario));
   parameters.set("car", save_fields(run.parameters));
   (*recorder)->set_parameters(parameters);
+  if (!arguments.track.empty()) scenarios::record_map(**recorder, run, now);
   return recorder;
 }
 
@@ -164,21 +191,18 @@ std::string text_of(const onboard::RunSummary& s) {
          " % of a core; recorder dropped " + std::to_string(s.dropped) + "\n";
 }
 
-Result<onboard::CarLoopSetup> setup_of(const Arguments& arguments, const scenarios::ResolvedRun& run) {
+onboard::CarLoopSetup setup_of(const Arguments& arguments, const scenarios::ResolvedRun& run, const onboard::SupervisorParameters& limits) {
   onboard::CarLoopSetup setup = onboard::CarLoopSetup::for_car(run.parameters, *run.profile->hardware);
+  setup.supervisor = limits;
   setup.bench = arguments.bench;
   setup.needs_pose = needs_track(arguments.controller);
+  setup.needs_estop = !arguments.estops.empty();
   if (!arguments.start.empty()) setup.start = Pose2{arguments.start[0], arguments.start[1], arguments.start[2]};
   if (arguments.start_s_m) {
     const tracks::Path& line = scenarios::followed_path(run);
     const Vec2 at = line.point_at(*arguments.start_s_m);
     setup.start = Pose2{at.x, at.y, line.heading_at(*arguments.start_s_m)};
   }
-  Node limits = Node::map();
-  for (const std::string& assignment : arguments.limits) {
-    if (const Status set = set_by_path(limits, assignment); !set) return set.error();
-  }
-  if (const Status loaded = load_fields(limits, "--limit", setup.supervisor); !loaded) return loaded.error();
   return setup;
 }
 
@@ -213,28 +237,38 @@ int check(const Arguments& arguments, const calibration::CarProfile& profile) {
 }
 
 int drive(const Arguments& arguments, const calibration::CarProfile& profile) {
-  const auto run = resolve(arguments, profile.id, *profile.hardware);
+  const auto limits = limits_of(arguments, profile);
+  if (!limits) return apps::bad_input(limits.error());
+  const auto run = resolve(arguments, profile, *limits);
   if (!run) return apps::bad_input(run.error());
   auto controllers = scenarios::make_controllers(*run);
   if (!controllers) return apps::bad_input(controllers.error());
   std::unique_ptr<Localiser> localiser;
   if (run->localizer_map) localiser = std::make_unique<localization::Localizer>(run->localizer_map, run->parameters.lidar_mount());
-  const auto setup = setup_of(arguments, *run);
-  if (!setup) return apps::bad_input(setup.error());
+  const onboard::CarLoopSetup setup = setup_of(arguments, *run, *limits);
+
+  std::vector<std::unique_ptr<onboard::EstopInput>> estops;
+  for (const std::string& text : arguments.estops) {
+    auto input = onboard::make_estop(text);
+    if (!input) return apps::bad_input(input.error());
+    estops.push_back(*std::move(input));
+  }
 
   const onboard::RunClock clock;
   auto recorder = begin_recording(arguments, *run, clock.now());
   if (!recorder) return apps::bad_input(recorder.error());
   const std::string folder = *recorder ? (*recorder)->folder().string() : "";
   onboard::Scribe scribe(*std::move(recorder));
-  auto runner =
-      onboard::Runner::make(*setup, addresses_of(arguments, *profile.hardware), *controllers->front(), localiser.get(), scribe, clock);
+  auto runner = onboard::Runner::make(setup, addresses_of(arguments, *profile.hardware), *controllers->front(), localiser.get(), scribe,
+                                      clock, std::move(estops));
   if (!runner) return apps::bad_input(runner.error());
 
   apps::catch_interrupts();
+  // A terminal that goes is no reason to leave a moving car; under nohup it stays none to stop it.
+  if (std::signal(SIGHUP, on_hangup) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
   const Time end = clock.now() + from_seconds(arguments.seconds);
   const onboard::RunSummary summary =
-      (*runner)->run([&] { return apps::interrupted() || (arguments.seconds > 0.0 && clock.now() >= end); });
+      (*runner)->run([&] { return apps::interrupted() || g_hung_up || (arguments.seconds > 0.0 && clock.now() >= end); });
   const Status closed = scribe.close(clock.now());
   const std::string text = arguments.json ? json_of(summary) : text_of(summary);
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -262,6 +296,9 @@ int run(int argc, char** argv) {
   app.add_option("--vesc", arguments.vesc, "Motor controller (default: the profile's port)");
   app.add_option("--lidar", arguments.lidar, "LiDAR, HOST:PORT or a serial line (default: the profile's)");
   app.add_option("--joystick", arguments.joystick, "Joystick device (default: /dev/input/js0)");
+  app.add_option("--estop", arguments.estops,
+                 "An emergency stop beside the joystick's: keyboard, gpio:CHIP:LINE or tcp:PORT (may be repeated; lost is a stop)")
+      ->allow_extra_args(false);
   app.add_option("--record", arguments.record, "Folder that the run's folder is made in");
   app.add_option("--seconds", arguments.seconds, "Stop the car and end after so long (default: at Ctrl-C)")->check(CLI::NonNegativeNumber);
   app.add_flag("--bench", arguments.bench, "Wheels up: speed capped at 1 m/s (--limit bench_speed_mps=)");

@@ -12,7 +12,6 @@ namespace {
 
 constexpr int kBuckets = 64;                               // least delays kept, over the window
 constexpr Duration kLongestPair = from_milliseconds(200);  // a slower answer bounds nothing worth having
-constexpr Duration kBackwards = from_milliseconds(20);     // that a counter may seem to go back: its own jitter
 constexpr Duration kUnsloped = from_milliseconds(5'000);   // of a line of unknown slope, the past that says where it is now
 constexpr Duration kPairedFor = from_milliseconds(2'000);  // 500 ppm over it are 1 ms
 
@@ -51,7 +50,7 @@ std::int64_t DeviceClock::unwrap(std::uint64_t counter, Time now) {
   const auto elapsed_ns = static_cast<double>((now - last_arrival_).ns);
   const double passed_ns = forward_ns + std::round((elapsed_ns - forward_ns) / modulus_ns) * modulus_ns;
   const bool jumped = std::abs(passed_ns - elapsed_ns) > static_cast<double>(options_.restart_limit.ns);
-  if (jumped || passed_ns < -static_cast<double>(kBackwards.ns)) {
+  if (jumped || passed_ns < -static_cast<double>(options_.backwards.ns)) {
     ++restarts_;
     begin(counter, now);
     return 0;

@@ -23,6 +23,8 @@ struct DeviceClockOptions {
   Duration least_delay{};
   /// A stamp that differs from what the host's clock leads to expect by more than this is a restart of the device.
   Duration restart_limit = from_milliseconds(2'000);
+  /// That a counter may go back without one: its own jitter, and a stamp of something that began before the last question.
+  Duration backwards = from_milliseconds(20);
 };
 
 class DeviceClock {

@@ -43,6 +43,13 @@ ScanFault join_blocks(const Reply& reply, std::string& text) {
   return ScanFault::kNone;
 }
 
+// Two digits, or 0 and a letter. The sum is of six bits: a wrong bit above them leaves it right and makes none of these.
+bool is_code(std::string_view status) {
+  const bool digit = status[1] >= '0' && status[1] <= '9';
+  const bool letter = status[1] >= 'A' && status[1] <= 'Z';
+  return status[0] >= '0' && status[0] <= '9' && (digit || (status[0] == '0' && letter));
+}
+
 }  // namespace
 
 ScanFault decode_scan(const Reply& reply, const ScanRequest& asked, ScanData& data) {
@@ -51,6 +58,9 @@ ScanFault decode_scan(const Reply& reply, const ScanRequest& asked, ScanData& da
   }
   if (!reply.status_sum_good) {
     return ScanFault::kBadSum;
+  }
+  if (!is_code(reply.status)) {
+    return ScanFault::kBadCharacter;
   }
   if (asked.continuous && reply.status == "00") {
     return ScanFault::kAcknowledged;

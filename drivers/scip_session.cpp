@@ -164,6 +164,8 @@ void ScipSession::handle_parameters(const scip::Reply& reply, Time now) {
   // A scan cannot arrive before its last beam.
   DeviceClockOptions clock;
   clock.least_delay = from_seconds(p.period_s() * scan_request_.last_step / p.steps_per_turn);
+  // The first scan began up to a turn before the last question.
+  clock.backwards = clock.backwards + from_seconds(p.period_s());
   clock_ = DeviceClock(clock);
   seen_restarts_ = 0;
   enter(Step::kInfo, now);

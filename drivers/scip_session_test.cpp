@@ -189,6 +189,70 @@ TEST_CASE("a bad sum or a short scan costs that scan; 75 ms of silence are told,
   CHECK(session.counters().starts == 2);
 }
 
+TEST_CASE("whichever byte of a scan is wrong, it costs that scan: those before and behind it come, and the stream goes on") {
+  const double field_rad = 12 * 2.0 * M_PI / 1440.0;
+  ScipSession session({.min_angle_rad = -field_rad, .max_angle_rad = field_rad, .clock_pairs = 0});
+  Line line(session);
+  FakeUst sensor(line);
+  line.start();
+  line.run(from_milliseconds(500));
+  REQUIRE(sensor.stream == "MD0528055201000");
+  scip::ScanRequest asked;
+  asked.first_step = 528;
+  asked.last_step = 552;
+  const auto scan = [&](std::uint32_t mm) {
+    const std::uint32_t time_ms = sensor.clock_at(line.now);
+    line.run(from_milliseconds(25));
+    return scan_reply(asked, time_ms, std::vector<std::uint32_t>(25, mm));
+  };
+  const auto came = [&] {
+    std::string ranges;
+    while (const auto got = session.next_scan()) {
+      ranges += std::to_string(std::lround(1e3 * static_cast<double>(got->value.ranges[12]))) + " ";
+    }
+    return ranges;
+  };
+  session.receive(bytes_of(scan(999)), line.now);
+  REQUIRE(came() == "999 ");
+  const std::size_t size = scan(1).size();
+  for (std::size_t at = 0; at < size; ++at) {
+    for (int mask = 1; mask < 256; ++mask) {
+      std::string text = scan(1000) + scan(2000);
+      text[text.size() - size + at] = static_cast<char>(static_cast<unsigned char>(text[text.size() - size + at]) ^ mask);
+      text += scan(3000);
+      session.receive(bytes_of(text), line.now);
+      const std::string ranges = came();
+      CAPTURE(at);
+      CAPTURE(mask);
+      // A wrong digit of "scans remaining" harms nothing, and carriage returns count as line ends.
+      REQUIRE((ranges == "1000 3000 " || ranges == "1000 2000 3000 "));
+      REQUIRE(session.phase() == Phase::kRunning);
+    }
+  }
+  CHECK(session.counters().starts == 1);
+  CHECK(session.counters().device_restarts == 0);
+}
+
+TEST_CASE("a first scan that began before the clock was asked is no restart") {
+  ScipSession session;
+  Line line(session);
+  FakeUst sensor(line);
+  line.start();
+  while (sensor.stream.empty()) {
+    line.run(from_milliseconds(1));
+  }
+  // Its turn had begun 26 ms before the stream was asked for, and is over now.
+  scip::ScanRequest asked;
+  asked.last_step = 1080;
+  line.reply(scan_reply(asked, sensor.clock_at(line.now - from_milliseconds(26)), std::vector<std::uint32_t>(1081, 1234)),
+             from_milliseconds(2));
+  line.run(from_milliseconds(5));
+  const auto scan = session.next_scan();
+  REQUIRE(scan);
+  CHECK(session.counters().device_restarts == 0);
+  CHECK(session.clock().offset_uncertainty().has_value());
+}
+
 TEST_CASE("a sensor of 10 Hz is not silent between its scans") {
   ScipSession session({.clock_pairs = 0});
   Line line(session);

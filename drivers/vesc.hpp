@@ -59,7 +59,11 @@ class FrameDecoder {
   /// A frame has begun and not ended.
   [[nodiscard]] bool partial() const { return !bytes_.empty(); }
   /// What has begun will not end (the line has been silent): its start byte was none. Call next() afterwards.
-  void give_up_partial() { give_up_ = true; }
+  void give_up_partial() { patience_ = Patience::kNone; }
+  /// What has begun ought to have ended, and other bytes still come: frames that are whole inside of it are found by the next() that
+  /// follow, until bytes are pushed again. A frame with a wrong byte leads here most of the time: its stop byte 03 and the start of
+  /// the frame behind it read as the start of a frame of more than 512 bytes.
+  void look_inside_partial() { patience_ = Patience::kForWholeFrames; }
   void clear();
 
   [[nodiscard]] std::uint64_t bad_sums() const { return bytes_.bad_sums(); }
@@ -67,8 +71,10 @@ class FrameDecoder {
   [[nodiscard]] std::uint64_t resyncs() const { return bytes_.resyncs(); }
 
  private:
+  enum class Patience { kForTheRest, kForWholeFrames, kNone };
+
   drivers::FrameBuffer bytes_;
-  bool give_up_ = false;
+  Patience patience_ = Patience::kForTheRest;
 };
 
 // Requests.

@@ -12,6 +12,7 @@ constexpr std::byte kShortStart{2};
 constexpr std::byte kLongStart{3};
 constexpr std::byte kStop{3};
 constexpr std::size_t kShortest = 255;  // payloads above it need the long form
+constexpr std::size_t kTail = 3;        // sum and stop byte
 
 constexpr std::array<std::uint16_t, 256> crc_table() {
   std::array<std::uint16_t, 256> table{};
@@ -23,6 +24,48 @@ constexpr std::array<std::uint16_t, 256> crc_table() {
     table[i] = static_cast<std::uint16_t>(crc);
   }
   return table;
+}
+
+// What the first byte of some bytes begins.
+struct Begun {
+  enum What { kNothing, kUnfinished, kBadSum, kFrame } what = kNothing;
+  std::size_t head = 0;    // start byte and length
+  std::size_t length = 0;  // of the payload
+};
+
+Begun begun_at(Bytes bytes) {
+  const bool is_short = bytes[0] == kShortStart;
+  if (!is_short && bytes[0] != kLongStart) {
+    return {};
+  }
+  Begun begun{Begun::kUnfinished, is_short ? std::size_t{2} : std::size_t{3}, 0};
+  if (bytes.size() < begun.head) {
+    return begun;
+  }
+  begun.length = is_short ? drivers::u8_at(bytes, 1) : static_cast<std::size_t>(drivers::u8_at(bytes, 1)) << 8U | drivers::u8_at(bytes, 2);
+  if (begun.length == 0 || begun.length > FrameDecoder::kLongestPayload || (!is_short && begun.length < kShortest)) {
+    return {};
+  }
+  const std::size_t end = begun.head + begun.length;
+  if (bytes.size() < end + kTail) {
+    return begun;
+  }
+  if (bytes[end + kTail - 1] != kStop) {
+    return {};
+  }
+  const unsigned crc = static_cast<unsigned>(drivers::u8_at(bytes, end)) << 8U | drivers::u8_at(bytes, end + 1);
+  begun.what = crc == crc16(bytes.subspan(begun.head, begun.length)) ? Begun::kFrame : Begun::kBadSum;
+  return begun;
+}
+
+// Where behind the first byte a whole frame begins; 0: nowhere.
+std::size_t first_frame_in(Bytes bytes) {
+  for (std::size_t at = 1; at < bytes.size(); ++at) {
+    if (begun_at(bytes.subspan(at)).what == Begun::kFrame) {
+      return at;
+    }
+  }
+  return 0;
 }
 
 }  // namespace
@@ -48,52 +91,37 @@ void append_frame(Bytes payload, std::vector<std::byte>& out) {
 }
 
 void FrameDecoder::push(Bytes bytes) {
-  give_up_ = false;
+  patience_ = Patience::kForTheRest;
   bytes_.push(bytes);
 }
 
 void FrameDecoder::clear() {
-  give_up_ = false;
+  patience_ = Patience::kForTheRest;
   bytes_.clear();
 }
 
 std::optional<Bytes> FrameDecoder::next() {
   while (!bytes_.empty()) {
-    const Bytes rest = bytes_.rest();
-    const bool is_short = rest[0] == kShortStart;
-    const std::size_t head = is_short ? 2 : 3;
-    if (!is_short && rest[0] != kLongStart) {
-      bytes_.drop_byte();
+    const Begun begun = begun_at(bytes_.rest());
+    if (begun.what == Begun::kFrame) {
+      return bytes_.take(begun.head + begun.length + kTail).subspan(begun.head, begun.length);
+    }
+    if (begun.what == Begun::kBadSum) {
+      bytes_.drop_bad_sum();
       continue;
     }
-    if (rest.size() >= head) {
-      const std::size_t length =
-          is_short ? drivers::u8_at(rest, 1) : static_cast<std::size_t>(drivers::u8_at(rest, 1)) << 8U | drivers::u8_at(rest, 2);
-      const std::size_t whole = head + length + 3;
-      if (length == 0 || length > kLongestPayload || (!is_short && length < kShortest)) {
-        bytes_.drop_byte();
-        continue;
-      }
-      if (rest.size() >= whole) {
-        const Bytes payload = rest.subspan(head, length);
-        const unsigned crc = static_cast<unsigned>(drivers::u8_at(rest, head + length)) << 8U | drivers::u8_at(rest, head + length + 1);
-        if (rest[whole - 1] != kStop) {
-          bytes_.drop_byte();
-          continue;
-        }
-        if (crc != crc16(payload)) {
-          bytes_.drop_bad_sum();
-          continue;
-        }
-        return bytes_.take(whole).subspan(head, length);
-      }
+    std::size_t drop = 1;
+    if (begun.what == Begun::kUnfinished && patience_ != Patience::kNone) {
+      drop = patience_ == Patience::kForWholeFrames ? first_frame_in(bytes_.rest()) : 0;
     }
-    if (!give_up_) {
+    if (drop == 0) {
       return std::nullopt;
     }
-    bytes_.drop_byte();
+    for (; drop > 0; --drop) {
+      bytes_.drop_byte();
+    }
   }
-  give_up_ = false;
+  patience_ = Patience::kForTheRest;
   return std::nullopt;
 }
 

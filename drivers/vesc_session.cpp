@@ -11,7 +11,8 @@ namespace {
 constexpr Duration kFirmwarePatience = from_milliseconds(200);
 constexpr Duration kIdentificationPatience = from_milliseconds(5'000);
 constexpr std::size_t kFlushBytes = 520;  // more than the longest frame that a stray start byte can announce to the device
-constexpr Duration kPartialPatience = from_milliseconds(50);
+constexpr Duration kPartialPatience = from_milliseconds(50);  // of silence
+constexpr Duration kFramePatience = from_milliseconds(15);    // the longest reply that is asked for takes 7 ms at 115200 baud
 constexpr Duration kShortestPatience = from_milliseconds(40);  // USB answers within 5 ms, a serial line at 115200 baud within 10
 constexpr Duration kLongestPatience = from_milliseconds(100);
 constexpr Duration kWarnSilence = from_milliseconds(150);
@@ -58,12 +59,16 @@ bool VescSession::talking() const { return phase() == Phase::kRunning || phase()
 void VescSession::receive(Bytes bytes, Time now) {
   counters_.bytes_received += bytes.size();
   last_byte_ = now;
+  if (!decoder_.partial()) {
+    partial_since_ = now;
+  }
   decoder_.push(bytes);
   drain(now);
 }
 
 void VescSession::drain(Time now) {
   while (const auto payload = decoder_.next()) {
+    partial_since_ = now;
     if (talking() || phase() == Phase::kReconnect) {
       handle(*payload, now);
     }
@@ -166,6 +171,10 @@ void VescSession::advance(Time now) {
   if (decoder_.partial() && now - last_byte_ >= kPartialPatience) {
     decoder_.give_up_partial();
     drain(now);
+  } else if (decoder_.partial() && now - partial_since_ >= kFramePatience) {
+    partial_since_ = now;
+    decoder_.look_inside_partial();
+    drain(now);
   }
   if (!firmware_) {
     return advance_identification(now);
@@ -238,7 +247,7 @@ Time VescSession::next_deadline() const {
   if (!talking()) {
     return kNever;
   }
-  Time next = decoder_.partial() ? last_byte_ + kPartialPatience : kNever;
+  Time next = decoder_.partial() ? std::min(last_byte_ + kPartialPatience, partial_since_ + kFramePatience) : kNever;
   if (!firmware_) {
     return std::min(next, ask_firmware_at_);
   }

@@ -199,6 +199,32 @@ TEST_CASE("a stray 03 01 80 holds frames back until the line has been silent, th
   CHECK(payloads(decoder).size() == 1);
 }
 
+TEST_CASE("behind a frame with a wrong byte, whose stop byte reads as the start of a long frame, whole frames are found while bytes come") {
+  std::vector<std::byte> stream = framed(hex("3200208080aa"));
+  stream[4] ^= std::byte{1};
+  FrameDecoder decoder;
+  decoder.push(stream);
+  decoder.push(framed(hex("3200208080bb")));  // 03 02 06: a frame of 518 bytes
+  decoder.push(hex("020106"));                // and the beginning of another
+  CHECK(payloads(decoder).empty());
+  decoder.look_inside_partial();
+  CHECK(payloads(decoder) == std::vector<std::string>{"3200208080bb"});
+  CHECK(decoder.bad_sums() == 1);
+  CHECK(decoder.partial());
+  std::vector<std::byte> rest = framed(hex("06"));
+  rest.erase(rest.begin(), rest.begin() + 3);
+  decoder.push(rest);
+  CHECK(payloads(decoder) == std::vector<std::string>{"06"});
+  // Nothing whole inside: nothing is given up.
+  decoder.push(hex("030180020106"));
+  CHECK(payloads(decoder).empty());
+  decoder.look_inside_partial();
+  CHECK(payloads(decoder).empty());
+  decoder.push(rest);
+  decoder.look_inside_partial();
+  CHECK(payloads(decoder) == std::vector<std::string>{"06"});
+}
+
 TEST_CASE("of random garbage between frames no frame is invented and none is lost") {
   // A payload is at least two known bytes, so that an invented one would show; chance makes one in 2^24 places a frame.
   const Rng rng(7, "vesc garbage");

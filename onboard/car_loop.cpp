@@ -20,8 +20,10 @@ CarLoopSetup CarLoopSetup::for_car(const CarParameters& car, const calibration::
   setup.car = car;
   setup.hardware = hardware;
   setup.supervisor.speed_max_mps = std::min(car.speed_max_mps, map.speed_max_mps());
-  setup.supervisor.steering_left_rad = std::min(car.steering_max_left_rad, map.left_rad());
-  setup.supervisor.steering_right_rad = std::max(car.steering_max_right_rad, map.right_rad());
+  // The same to both sides: a controller that is cut off on one side only pulls to the other.
+  const double lock_rad = std::min({car.steering_max_left_rad, map.left_rad(), -car.steering_max_right_rad, -map.right_rad()});
+  setup.supervisor.steering_left_rad = lock_rad;
+  setup.supervisor.steering_right_rad = -lock_rad;
   setup.supervisor.battery_cells = static_cast<double>(hardware.battery_cells);
   return setup;
 }
@@ -42,6 +44,7 @@ CarLoop::CarLoop(const CarLoopSetup& setup, Controller& controller, Localiser* l
 void CarLoop::begin(Time now) {
   facts_.now = now;
   facts_.needs_pose = setup_.needs_pose;
+  facts_.needs_estop = setup_.needs_estop;
   seen_.now = now;
   if (localiser_ != nullptr) localiser_->reset(setup_.start);
   controller_.reset(seen_);
@@ -73,6 +76,7 @@ void CarLoop::take_one(drivers::Received<vesc::Values>& values, Time now) {
   facts_.telemetry = Telemetry{values.arrival,           speed,   v.input_voltage_V, v.fet_temperature_degC,
                                v.motor_temperature_degC, v.fault, v.timeout_active,  v.kill_switch};
   estimator_.add_wheels(values.stamp, speed);
+  imu_speed_.add_wheels(values.stamp, speed);
   steering_.advance(now);
   const double turn = heading_.advance(values.stamp, steering_.yaw_rate_radps(speed));
   odometry_ = wheels_.add(values.stamp, v.tachometer, speed, turn, heading_.rate_radps());
@@ -92,6 +96,7 @@ void CarLoop::take_one(drivers::Received<Imu>& imu, Time now) {
   imu_ = imu.value;
   imu_.stamp = imu.stamp;
   estimator_.add_imu(imu_);
+  imu_speed_.add_imu(imu_);
   const localization::VehicleState state = estimator_.state();
   heading_.add_gyro(imu_.stamp, (imu_.angular_velocity_radps[2] - state.gyro_bias_radps) / (1.0 + state.gyro_scale));
   seen_.imu = {&imu_, now, seen_.imu.sequence + 1};
@@ -152,6 +157,16 @@ void CarLoop::take_one(JoystickState& joystick, Time now) {
   observer_.arrived(0, seen_.joy);
 }
 
+void CarLoop::take_one(const EstopReport& report, Time /*now*/) {
+  facts_.estop_says = report.says;
+  facts_.estop_report = report.arrival;
+}
+
+// Wheels on a stand turn without the car.
+void CarLoop::look_at_imu(Time now) {
+  facts_.imu_speed = setup_.bench ? std::nullopt : imu_speed_.range(now);
+}
+
 void CarLoop::decide(Time now) {
   if (period_ ? now < *next_decision_ : !scan_waits_) return;
   if (period_) due_ = std::exchange(next_decision_, std::max(*next_decision_ + *period_, now));
@@ -171,6 +186,7 @@ LoopStep CarLoop::tick(Time now) {
   const std::uint64_t decisions = counts_.decisions;
   decide(now);
   facts_.now = now;
+  look_at_imu(now);
   step.out = supervisor_.tick(facts_);
   switch (step.out.motor) {
     case Motor::kNothing:

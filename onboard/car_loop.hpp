@@ -35,9 +35,10 @@ struct CarLoopSetup {
   SupervisorParameters supervisor;
   bool bench = false;
   bool needs_pose = false;
+  bool needs_estop = false;  ///< there are emergency stop inputs beside the joystick
   std::optional<Pose2> start;  ///< T_map_base, roughly; nothing: searched for
 
-  /// With the limits of that car.
+  /// With the limits of that car; of its two steering locks the smaller on both sides.
   static CarLoopSetup for_car(const CarParameters& car, const calibration::Hardware& hardware);
 };
 
@@ -88,7 +89,9 @@ class CarLoop {
   void take_one(drivers::Received<Imu>& imu, Time now);
   void take_one(drivers::Received<LaserScan>& scan, Time now);
   void take_one(JoystickState& joystick, Time now);
+  void take_one(const EstopReport& report, Time now);
   void take_one(const Note& /*note*/, Time /*now*/) {}
+  void look_at_imu(Time now);
   void decide(Time now);
   void add_frame(LoopStep& step, vesc::CommandKind kind, double value) const;
   [[nodiscard]] bool acceptable(const drivers::Received<LaserScan>& scan, Time now) const;
@@ -102,6 +105,7 @@ class CarLoop {
   localization::VehicleStateEstimator estimator_;
   bno055::SampleGate imu_gate_;
   Heading heading_;
+  ImuSpeed imu_speed_;
   SteeringModel steering_;
   WheelOdometry wheels_;
   PadWatch pad_;

@@ -30,8 +30,9 @@ class Steady final : public Controller {
   Command update(const Observation& obs) override {
     seen = obs;
     calls.push_back(obs.now);
-    return {0.1F, 1.0F};
+    return {0.1F, speed_mps};
   }
+  float speed_mps = 1.0F;
   Observation seen;
   std::vector<Time> calls;
 
@@ -59,14 +60,19 @@ class Told final : public RunObserver {
   bool scan_told_first = true;
 };
 
-CarLoopSetup setup() {
+CarLoopSetup setup(bool bench = false, bool needs_estop = false) {
   const auto profile = calibration::load_car("rb2", source_dir() / "calibration" / "cars");
   REQUIRE(profile.ok());
-  return CarLoopSetup::for_car(profile->parameters, *profile->hardware);
+  CarLoopSetup setup = CarLoopSetup::for_car(profile->parameters, *profile->hardware);
+  setup.bench = bench;
+  setup.supervisor.bench_speed_mps = 2.0;
+  setup.needs_estop = needs_estop;
+  return setup;
 }
 
 struct Loop {
-  explicit Loop(std::optional<Duration> period = {}) : controller(period), loop(setup(), controller, nullptr, told) {
+  explicit Loop(std::optional<Duration> period = {}, bool bench = false, bool needs_estop = false)
+      : controller(period), loop(setup(bench, needs_estop), controller, nullptr, told) {
     loop.begin(at_ms(0));
   }
 
@@ -198,6 +204,62 @@ TEST_CASE("row 31: an IMU that spikes or freezes is not believed") {
   for (std::int64_t ms = 520; ms < 2520; ms += 10) l.give(imu(ms, 0.001), ms);  // 200 equal ones
   CHECK(l.told.imu < 120);
   CHECK(l.loop.counts().imu_refused > 100);
+}
+
+TEST_CASE("row 24: a car on a stand, whose IMU feels nothing, stops soon after its wheels turn; in bench mode, without an IMU, and on the floor not") {
+  struct Case {
+    bool bench;
+    bool imu;
+    double felt;  // share of the wheels' acceleration
+    bool stops;
+  };
+  for (const Case& c : {Case{false, true, 0.0, true}, Case{true, true, 0.0, false}, Case{false, false, 0.0, false}, Case{false, true, 1.0, false},
+                        Case{false, true, 0.4, true}}) {
+    CAPTURE(c.bench);
+    CAPTURE(c.felt);
+    Loop l({}, c.bench);
+    l.controller.speed_mps = 0.0F;
+    l.armed();
+    double speed = 0.0;
+    double counts = 0.0;
+    std::int64_t stopped_ms = 0;
+    for (std::int64_t ms = 250; ms <= 7000; ms += 10) {
+      const double rise = ms > 2000 && speed < 2.95 ? 0.03 : 0.0;  // 3 m/s^2
+      speed += rise;
+      l.controller.speed_mps = static_cast<float>(speed);
+      counts += speed * 0.01 * 461.4;
+      if (c.imu) {
+        auto felt = imu(ms, 1e-4 * static_cast<double>(ms % 70));
+        felt.value.linear_acceleration_mps2[0] = 0.5 + 100.0 * c.felt * rise;  // it sits askew
+        l.give(felt, ms);
+      }
+      if (ms % 20 == 0) {
+        l.give(Loop::values(ms, 4614.0 * speed, static_cast<std::int32_t>(counts)), ms);
+        l.give(Loop::scan(ms - 19, ms), ms);
+        l.give(Loop::joystick(ms, true), ms);
+      }
+      const LoopStep step = l.loop.tick(at_ms(ms));
+      if (stopped_ms == 0 && step.out.state != State::kArmed) {
+        stopped_ms = ms;
+        CHECK(step.out.cause == Cause::kImuMismatch);
+      }
+    }
+    CHECK((stopped_ms > 0) == c.stops);
+    CHECK(stopped_ms < 3700);
+  }
+}
+
+TEST_CASE("row 27: what an emergency stop input says reaches the supervisor with the tick") {
+  Loop l({}, false, true);
+  l.give(EstopReport{EstopSays::kGo, at_ms(0)}, 0);
+  for (std::int64_t ms = 20; ms <= 200; ms += 20) {
+    l.give(EstopReport{EstopSays::kGo, at_ms(ms)}, ms);
+    l.armed();
+  }
+  l.give(EstopReport{EstopSays::kGo, at_ms(240)}, 240);
+  CHECK(l.round(240, true).out.state != State::kEstop);
+  l.give(EstopReport{EstopSays::kStop, at_ms(241)}, 241);
+  CHECK(l.loop.tick(at_ms(242)).out.cause == Cause::kEstopInput);
 }
 
 TEST_CASE("without a gyro the yaw rate is that of the steering's model") {

@@ -15,6 +15,7 @@
 #include "drivers/joystick.hpp"
 #include "drivers/session.hpp"
 #include "drivers/vesc.hpp"
+#include "onboard/states.hpp"
 
 namespace pitwall::onboard {
 
@@ -52,13 +53,19 @@ struct JoystickState {
   Time arrival;
 };
 
+/// What the worst of the emergency stop inputs says (onboard/estop.hpp); told when it changes and 20 times a second.
+struct EstopReport {
+  EstopSays says = EstopSays::kWaits;
+  Time arrival;
+};
+
 /// A line for the log.
 struct Note {
   std::string text;
 };
 
 using Event =
-    std::variant<MotorLink, drivers::Received<vesc::Values>, drivers::Received<Imu>, drivers::Received<LaserScan>, JoystickState, Note>;
+    std::variant<MotorLink, drivers::Received<vesc::Values>, drivers::Received<Imu>, drivers::Received<LaserScan>, JoystickState, EstopReport, Note>;
 
 /// Many threads put events in, one takes them out.
 class Inbox {

@@ -87,16 +87,22 @@ void Devices::stop() {
   joystick->stop();
 }
 
-Runner::Runner(const CarLoopSetup& setup, Controller& controller, Localiser* localiser, Scribe& scribe, const RunClock& clock)
-    : inbox_(clock), scribe_(scribe), controller_(controller), loop_(setup, controller, localiser, scribe) {
+Runner::Runner(const CarLoopSetup& setup, Controller& controller, Localiser* localiser, Scribe& scribe, const RunClock& clock,
+               std::vector<std::unique_ptr<EstopInput>> estops)
+    : inbox_(clock),
+      scribe_(scribe),
+      controller_(controller),
+      loop_(setup, controller, localiser, scribe),
+      estops_(inbox_, std::move(estops)) {
   events_.reserve(256);
   intervals_ms_.reserve(kSamples);
   ticks_ms_.reserve(kSamples);
 }
 
 Result<std::unique_ptr<Runner>> Runner::make(const CarLoopSetup& setup, const DeviceAddresses& addresses, Controller& controller,
-                                             Localiser* localiser, Scribe& scribe, const RunClock& clock) {
-  std::unique_ptr<Runner> runner(new Runner(setup, controller, localiser, scribe, clock));
+                                             Localiser* localiser, Scribe& scribe, const RunClock& clock,
+                                             std::vector<std::unique_ptr<EstopInput>> estops) {
+  std::unique_ptr<Runner> runner(new Runner(setup, controller, localiser, scribe, clock, std::move(estops)));
   auto devices = Devices::make(setup.hardware, addresses, runner->inbox_);
   if (!devices) return devices.error();
   runner->devices_ = *std::move(devices);
@@ -162,6 +168,7 @@ std::string Runner::waits_for(Time now) const {
   if (!young(f.scan)) missing.emplace_back("scan");
   if (f.needs_pose && !young(f.pose)) missing.emplace_back("pose");
   if (!f.joystick_present) missing.emplace_back("joystick");
+  if (f.needs_estop && f.estop_says != EstopSays::kGo) missing.emplace_back("emergency stop input");
   if (!missing.empty()) return "waits for " + join(missing);
   const State state = loop_.supervisor().state();
   return state == State::kFault || state == State::kEstop ? "waits for the acknowledge button" : "hold the deadman to drive";
@@ -178,6 +185,8 @@ RunSummary Runner::run(const std::function<bool()>& stop) {
     scribe_.note(began, "no real-time priority: late ticks are to be expected under load (run as root, or see docs/car.md)", true);
   }
   devices_.start();
+  estops_.start();
+  service_.ready();
   last_tick_ = began;
   while (true) {
     const Time deadline = last_tick_ + kTick;
@@ -192,10 +201,13 @@ RunSummary Runner::run(const std::function<bool()>& stop) {
     if (since > kControlTick) ++summary_.late_ticks;
     if (step.out.state == State::kArmed) summary_.armed_s += since.seconds();
     last_tick_ = now;
+    service_.alive(now);
     tell(step, now);
     summary_.last_state = step.out.state;
     if (step.out.finished) break;
   }
+  service_.stopping();
+  estops_.stop();
   devices_.stop();
   return summary(began, inbox_.clock().now(), cpu_seconds() - cpu_s);
 }

@@ -11,7 +11,9 @@
 
 #include "onboard/car_loop.hpp"
 #include "onboard/devices.hpp"
+#include "onboard/estop.hpp"
 #include "onboard/scribe.hpp"
+#include "onboard/service_notifier.hpp"
 
 namespace pitwall::onboard {
 
@@ -67,13 +69,15 @@ class Runner {
  public:
   /// Errors: an address or a LiDAR model that is not known.
   static Result<std::unique_ptr<Runner>> make(const CarLoopSetup& setup, const DeviceAddresses& addresses, Controller& controller,
-                                              Localiser* localiser, Scribe& scribe, const RunClock& clock);
+                                              Localiser* localiser, Scribe& scribe, const RunClock& clock,
+                                              std::vector<std::unique_ptr<EstopInput>> estops = {});
 
   /// Runs until `stop` says so, then stops the car; devices may come and go meanwhile.
   RunSummary run(const std::function<bool()>& stop);
 
  private:
-  Runner(const CarLoopSetup& setup, Controller& controller, Localiser* localiser, Scribe& scribe, const RunClock& clock);
+  Runner(const CarLoopSetup& setup, Controller& controller, Localiser* localiser, Scribe& scribe, const RunClock& clock,
+         std::vector<std::unique_ptr<EstopInput>> estops);
   void take_events(Time now);
   void tell(const LoopStep& step, Time now);
   void tell_state(const Output& out, Time now);
@@ -84,7 +88,9 @@ class Runner {
   Scribe& scribe_;
   Controller& controller_;
   CarLoop loop_;
+  EstopWatch estops_;
   Devices devices_;
+  ServiceNotifier service_ = ServiceNotifier::from_environment();
   std::vector<Event> events_;
   Time last_tick_;
   Time last_arrival_;

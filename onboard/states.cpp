@@ -26,6 +26,8 @@ constexpr std::array<CauseText, kCauses> kCauseTexts{{
     {"joystick_gone", "plug the joystick or its receiver in again"},
     {"joystick_silent", "no event from a pad that streams: move closer, check its batteries"},
     {"estop_button", "release the emergency stop, let go of the deadman, then acknowledge"},
+    {"estop_input", "release the emergency stop input, let go of the deadman, then acknowledge"},
+    {"estop_lost", "an emergency stop input says nothing: see the line about it, let go of the deadman, then acknowledge"},
     {"kill_switch", "release the kill switch, let go of the deadman, then acknowledge"},
     {"shutdown", ""},
     {"telemetry_stale", "the motor controller does not answer: check USB cable and supply"},
@@ -43,6 +45,7 @@ constexpr std::array<CauseText, kCauses> kCauseTexts{{
     {"firmware_timeout", "the motor controller got no command for its own timeout: check USB cable and load"},
     {"speed_mismatch", "wheels do not do what they are told: blocked, slipping, unplugged motor, or a wrong gain (calibrate_odometry)"},
     {"speed_sign", "wheels turn against the command: check motor phases and gain (calibrate_odometry)"},
+    {"imu_mismatch", "the car does not move as its wheels turn: lifted, slipping, or a wrong gain (calibrate_odometry)"},
     {"rolling", "the car rolls: hold it until it stands"},
     {"battery_absent", "supplied by USB alone: connect the battery"},
     {"battery_empty", "change the battery"},
@@ -57,6 +60,11 @@ constexpr std::array<std::string_view, kWarnings> kWarningNames{
 std::string_view name(State state) { return kStateNames[static_cast<std::size_t>(state)]; }
 std::string_view name(Cause cause) { return kCauseTexts[static_cast<std::size_t>(cause)].name; }
 std::string_view hint(Cause cause) { return kCauseTexts[static_cast<std::size_t>(cause)].hint; }
+
+std::string_view name(EstopSays says) {
+  constexpr std::array<std::string_view, 4> kNames{"go", "waited for", "stop", "lost"};
+  return kNames[static_cast<std::size_t>(says)];
+}
 
 std::string_view name(Warning warning) {
   std::size_t bit = 0;

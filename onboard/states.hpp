@@ -33,6 +33,8 @@ enum class Cause : std::uint8_t {
   kJoystickGone,
   kJoystickSilent,
   kEstopButton,
+  kEstopInput,
+  kEstopLost,
   kKillSwitch,
   kShutdown,
   // Inputs.
@@ -53,6 +55,7 @@ enum class Cause : std::uint8_t {
   // Plausibility.
   kSpeedMismatch,
   kSpeedSign,
+  kImuMismatch,
   kRolling,
   // Battery and heat.
   kBatteryAbsent,
@@ -63,6 +66,15 @@ inline constexpr int kCauses = static_cast<int>(Cause::kTooHot) + 1;
 std::string_view name(Cause cause);
 /// What to do about it, one sentence for the operator; empty where there is nothing to do.
 std::string_view hint(Cause cause);
+
+/// What an emergency stop input says, the worst last.
+enum class EstopSays : std::uint8_t {
+  kGo,
+  kWaits,  ///< it has never been heard of: the car does not arm
+  kStop,
+  kLost,  ///< it was there, and says nothing any more
+};
+std::string_view name(EstopSays says);
 
 /// What does not stop the car but should be known; bits of Output::warnings.
 enum class Warning : std::uint32_t {

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kMotorNames{"nothing", "speed", "brake", "hold", "release"};
 constexpr Duration kFutureTolerance = from_milliseconds(20);
+constexpr Duration kEstopSilence = from_milliseconds(250);
 constexpr Duration kIdlePeriod = from_milliseconds(100);
 // Since arming, until the firmware must have taken notice of our commands.
 constexpr Duration kFirmwareWakes = from_milliseconds(300);
@@ -21,6 +22,13 @@ constexpr double kHottestMotor_degc = 150.0;
 
 bool fresh(Time now, Time stamp, double deadline_s) { return now - stamp <= from_seconds(deadline_s) && stamp - now <= kFutureTolerance; }
 bool fresh(Time now, const std::optional<Time>& stamp, double deadline_s) { return stamp && fresh(now, *stamp, deadline_s); }
+
+// Whether something has held for so long, `since` being when it began to.
+bool lasts(Time now, bool holds, std::optional<Time>& since, double longest_s) {
+  if (!holds) since.reset();
+  if (holds && !since) since = now;
+  return since && now - *since >= from_seconds(longest_s);
+}
 
 bool has_sensor(double motor_degc) { return motor_degc >= kColdestMotor_degc && motor_degc <= kHottestMotor_degc; }
 
@@ -48,6 +56,7 @@ void Supervisor::go(State to, Cause cause, Output& out) {
     sent_.fill({});
     mismatch_since_.reset();
     against_since_.reset();
+    imu_mismatch_since_.reset();
   } else if (to != State::kDisarmed) {
     released_ = false;
   }
@@ -125,14 +134,16 @@ Cause Supervisor::implausible(const Facts& f) {
   const bool mismatch = !(speed_mps_ >= low - allowed && speed_mps_ <= high + allowed);
   const bool against =
       (sent_speed_mps_ > p.sign_mps && speed_mps_ < -p.sign_mps) || (sent_speed_mps_ < -p.sign_mps && speed_mps_ > p.sign_mps);
-  const auto lasts = [&](bool holds, std::optional<Time>& since, double longest_s) {
-    if (!holds) since.reset();
-    if (holds && !since) since = f.now;
-    return since && f.now - *since >= from_seconds(longest_s);
-  };
-  if (lasts(against, against_since_, p.sign_time_s)) return Cause::kSpeedSign;
-  if (lasts(mismatch, mismatch_since_, p.mismatch_time_s)) return Cause::kSpeedMismatch;
+  if (lasts(f.now, against, against_since_, p.sign_time_s)) return Cause::kSpeedSign;
+  if (lasts(f.now, mismatch, mismatch_since_, p.mismatch_time_s)) return Cause::kSpeedMismatch;
   return Cause::kNone;
+}
+
+bool Supervisor::disagrees_with_imu(const Facts& f) {
+  const SupervisorParameters& p = parameters_;
+  const double allowed = p.imu_mismatch_mps + p.imu_mismatch_share * std::abs(speed_mps_);
+  const bool differs = f.imu_speed && (speed_mps_ < f.imu_speed->low_mps - allowed || speed_mps_ > f.imu_speed->high_mps + allowed);
+  return lasts(f.now, differs, imu_mismatch_since_, p.mismatch_time_s);
 }
 
 Cause Supervisor::reason_to_stop(const Facts& f) const {
@@ -151,7 +162,9 @@ Cause Supervisor::reason_to_stop(const Facts& f) const {
 Cause Supervisor::not_ready(const Facts& f) const {
   if (f.shutdown) return Cause::kShutdown;
   if (!f.joystick_present) return Cause::kJoystickGone;
+  if (f.needs_estop && (!f.estop_report || f.estop_says != EstopSays::kGo)) return Cause::kEstopLost;
   if (!released_) return Cause::kDeadmanNotSeenReleased;
+  if (dt_s_ > parameters_.loop_deadline_s) return Cause::kLoopLate;
   if (const Cause cause = stale(f); cause != Cause::kNone) return cause;
   if (const Cause cause = unfit(f); cause != Cause::kNone) return cause;
   return stands(f) ? Cause::kNone : Cause::kRolling;
@@ -173,11 +186,18 @@ void Supervisor::try_to_leave_latch(const Facts& f, Output& out) {
   if (stands(f)) go(State::kDisarmed, Cause::kAcknowledged, out);
 }
 
+Cause Supervisor::estop(const Facts& f) const {
+  if (f.estop) return Cause::kEstopButton;
+  if (telemetry_fresh(f) && f.telemetry->kill_switch) return Cause::kKillSwitch;
+  if (!f.needs_estop || !f.estop_report) return Cause::kNone;
+  if (f.estop_says == EstopSays::kStop) return Cause::kEstopInput;
+  return f.estop_says == EstopSays::kLost || f.now - *f.estop_report > kEstopSilence ? Cause::kEstopLost : Cause::kNone;
+}
+
 // Emergency stop and faults win over every state, and stay over the loss of the device.
 bool Supervisor::latched(const Facts& f, Output& out) {
-  const bool kill_switch = telemetry_fresh(f) && f.telemetry->kill_switch;
-  if (f.estop || kill_switch) {
-    if (state_ != State::kEstop) go(State::kEstop, f.estop ? Cause::kEstopButton : Cause::kKillSwitch, out);
+  if (const Cause cause = estop(f); cause != Cause::kNone) {
+    if (state_ != State::kEstop) go(State::kEstop, cause, out);
     return true;
   }
   if (state_ != State::kEstop && telemetry_fresh(f) && f.telemetry->fault_code != 0) {
@@ -223,6 +243,7 @@ void Supervisor::change_state(const Facts& f, Output& out) {
     case State::kArmed: {
       const Cause cause = reason_to_stop(f);
       if (cause != Cause::kNone) return go(State::kStopping, cause, out);
+      if (disagrees_with_imu(f)) return go(State::kStopping, Cause::kImuMismatch, out);
       const Cause doubt = implausible(f);
       if (doubt == Cause::kNone) return;
       first_fault_ = f.telemetry;
@@ -365,8 +386,8 @@ void SupervisorParameters::fields(FieldVisitor& f) {
   f.number("speed_min_mps", speed_min_mps, {"m/s", -20, 0, "lowest; negative allows reverse"});
   f.number("bench_speed_mps", bench_speed_mps, {"m/s", 0.2, 2, "highest in bench mode"});
   f.number("acceleration_max_mps2", acceleration_max_mps2, {"m/s^2", 0.5, 10, "rise of the speed that is sent"});
-  f.number("steering_left_rad", steering_left_rad, {"rad", 0, 1, "what the servo reaches to the left"});
-  f.number("steering_right_rad", steering_right_rad, {"rad", -1, 0, "what the servo reaches to the right"});
+  f.number("steering_left_rad", steering_left_rad, {"rad", 0, 1, "steered to the left"});
+  f.number("steering_right_rad", steering_right_rad, {"rad", -1, 0, "steered to the right"});
   f.number("brake_current_a", brake_current_a, {"A", 1, 100, "of a stop"});
   f.number("brake_ramp_aps", brake_ramp_aps, {"A/s", 50, 10000, "rise of it, from its half on"});
   f.number("hold_current_a", hold_current_a, {"A", 0, 20, "handbrake of a standing car"});
@@ -376,6 +397,8 @@ void SupervisorParameters::fields(FieldVisitor& f) {
   f.number("mismatch_mps", mismatch_mps, {"m/s", 0.3, 3, "measured speed beyond the last second's commands"});
   f.number("mismatch_share", mismatch_share, {"", 0, 1, "and this share of them"});
   f.number("mismatch_time_s", mismatch_time_s, {"s", 0.1, 0.5, "how long it may be"});
+  f.number("imu_mismatch_mps", imu_mismatch_mps, {"m/s", 0.2, 5, "measured speed outside of what the IMU allows"});
+  f.number("imu_mismatch_share", imu_mismatch_share, {"", 0, 1, "and this share of it, for mismatch_time_s"});
   f.number("sign_mps", sign_mps, {"m/s", 0.1, 1, "commanded and measured speed beyond it with opposite signs"});
   f.number("sign_time_s", sign_time_s, {"s", 0.05, 0.5, "how long they may be"});
   f.number("battery_cells", battery_cells, {"", 1, 12, "in series"});

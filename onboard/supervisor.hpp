@@ -21,6 +21,7 @@
 
 #include "core/fields.hpp"
 #include "core/time.hpp"
+#include "onboard/imu_speed.hpp"
 #include "onboard/states.hpp"
 
 namespace pitwall::onboard {
@@ -37,7 +38,7 @@ struct SupervisorParameters {
   double speed_min_mps = 0.0;          ///< negative: reverse is allowed
   double bench_speed_mps = 1.0;        ///< cap in bench mode
   double acceleration_max_mps2 = 4.0;  ///< of the speed that is sent
-  double steering_left_rad = 0.0;      ///< what the servo reaches, positive
+  double steering_left_rad = 0.0;      ///< most that is sent
   double steering_right_rad = 0.0;     ///< negative
   // Stop.
   double brake_current_a = 25.0;  ///< about 4 m/s^2 of a 3.7 kg car with a 3500 kV motor geared 11.8:1
@@ -50,6 +51,8 @@ struct SupervisorParameters {
   double mismatch_mps = 1.0;    ///< measured speed beyond the commands of the last second by this
   double mismatch_share = 0.3;  ///< and by this share of them
   double mismatch_time_s = 0.5;
+  double imu_mismatch_mps = 0.4;    ///< measured speed outside of what the IMU allows by this
+  double imu_mismatch_share = 0.15;  ///< and by this share of it, for mismatch_time_s
   double sign_mps = 0.3;  ///< both beyond it, with opposite signs
   double sign_time_s = 0.2;
   // Battery, per cell.
@@ -108,7 +111,12 @@ struct Facts {
   bool joystick_streams = false;          ///< it was seen to send without being touched
   bool acknowledge = false;
   bool estop = false;
-  bool shutdown = false;  ///< the program was asked to end
+  bool needs_estop = false;         ///< there are emergency stop inputs
+  EstopSays estop_says = EstopSays::kWaits;
+  std::optional<Time> estop_report;  ///< when that was last said
+  bool shutdown = false;             ///< the program was asked to end
+  // Speeds that the IMU allows; nothing where there is none, or where the wheels turn in the air.
+  std::optional<SpeedRange> imu_speed;
   // Inputs of the controller.
   bool needs_pose = false;
   std::optional<Time> scan;
@@ -170,11 +178,13 @@ class Supervisor {
   void look(const Facts& f, Output& out);
   void watch_battery(const Facts& f, Output& out);
   [[nodiscard]] bool lost_device(const Facts& f, Output& out);
+  [[nodiscard]] Cause estop(const Facts& f) const;
   [[nodiscard]] bool latched(const Facts& f, Output& out);
   [[nodiscard]] Cause stale(const Facts& f) const;
   [[nodiscard]] Cause unfit(const Facts& f) const;
   [[nodiscard]] Cause reason_to_stop(const Facts& f) const;
   [[nodiscard]] Cause implausible(const Facts& f);
+  [[nodiscard]] bool disagrees_with_imu(const Facts& f);
   [[nodiscard]] Cause not_ready(const Facts& f) const;
   void try_to_arm(const Facts& f, Output& out);
   void try_to_leave_latch(const Facts& f, Output& out);
@@ -221,6 +231,7 @@ class Supervisor {
   std::int64_t sent_slot_ = 0;
   std::optional<Time> mismatch_since_;
   std::optional<Time> against_since_;
+  std::optional<Time> imu_mismatch_since_;
 };
 
 }  // namespace pitwall::onboard

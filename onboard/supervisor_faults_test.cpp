@@ -207,6 +207,68 @@ TEST_CASE("row 27: the motor controller's kill switch is an emergency stop, and 
   CHECK(car.run(100).state == State::kEstop);
 }
 
+TEST_CASE("row 27: an emergency stop input stops by what it says, by saying nothing, and is acknowledged when it says go again") {
+  for (const EstopSays says : {EstopSays::kStop, EstopSays::kLost, EstopSays::kGo}) {
+    TestCar car;
+    car.facts.needs_estop = true;
+    car.estop_says = EstopSays::kGo;
+    REQUIRE(car.driving().out.state == State::kArmed);
+    if (says == EstopSays::kGo) car.no_estop = true;  // nobody tells any more
+    car.estop_says = says;
+    const std::int64_t took = car.ms_to_stop(1000);
+    CHECK(took <= (says == EstopSays::kGo ? 260 : 10));
+    CHECK(car.out.state == State::kEstop);
+    CHECK(car.out.cause == (says == EstopSays::kStop ? Cause::kEstopInput : Cause::kEstopLost));
+    CHECK(car.brakes());
+    car.facts.deadman = false;
+    car.facts.acknowledge = true;
+    CHECK(car.run(3000).state == State::kEstop);
+    car.no_estop = false;
+    car.estop_says = EstopSays::kGo;
+    CHECK(car.run(100).state == State::kEstop);
+    car.facts.acknowledge = false;
+    car.run(20);
+    car.facts.acknowledge = true;
+    CHECK(car.run(20).state == State::kDisarmed);
+  }
+}
+
+TEST_CASE("row 27: an emergency stop input that has never been heard of keeps the car from arming; one that is not wanted does not") {
+  TestCar car;
+  car.estop_says = EstopSays::kWaits;
+  CHECK(car.armed().out.state == State::kArmed);
+  TestCar other;
+  other.facts.needs_estop = true;
+  other.estop_says = EstopSays::kWaits;
+  CHECK(other.armed().out.state == State::kDisarmed);
+  CHECK(other.out.refused == Cause::kEstopLost);
+  TestCar silent;
+  silent.facts.needs_estop = true;
+  silent.no_estop = true;
+  CHECK(silent.armed().out.state == State::kDisarmed);
+}
+
+TEST_CASE("row 24: wheels that turn as told while the car, by its IMU, does not move so: a stop after 0.5 s; without an IMU nothing") {
+  for (const double share : {0.0, 0.45, 2.0}) {
+    TestCar car;
+    car.driving();
+    car.facts.imu_speed = SpeedRange{share * 2.0, share * 2.0};
+    const std::int64_t took = car.ms_to_stop(2000);
+    CHECK(took >= 500);
+    CHECK(took <= 520);
+    CHECK(car.log.back().cause == Cause::kImuMismatch);
+    CHECK(car.log.back().to == State::kStopping);
+  }
+  TestCar car;
+  car.driving();
+  for (int k = 0; k < 20; ++k) {
+    car.facts.imu_speed = k % 2 == 0 ? SpeedRange{} : SpeedRange{2.3, 3.0};  // a slip of 0.3 s, and an error of 15 %
+    CHECK(car.run(300).state == State::kArmed);
+  }
+  car.facts.imu_speed.reset();
+  CHECK(car.run(2000).state == State::kArmed);
+}
+
 TEST_CASE("row 29: a deadman that is held when the joystick appears does not arm") {
   TestCar car;
   car.facts.deadman = true;

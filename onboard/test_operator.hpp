@@ -27,6 +27,8 @@ struct TestCar {
   bool no_pose = false;
   bool no_command = false;
   bool no_events = false;
+  bool no_estop = false;
+  EstopSays estop_says = EstopSays::kGo;
   bool wheels_free = true;  ///< they follow what is sent
   double wheel_gain = 1.0;
   Telemetry telemetry;
@@ -57,6 +59,10 @@ struct TestCar {
     if (!no_scan) facts.scan = facts.now;
     if (!no_odometry) facts.odometry = facts.now;
     if (!no_pose) facts.pose = facts.now;
+    if (!no_estop) {
+      facts.estop_says = estop_says;
+      facts.estop_report = facts.now;
+    }
     if (!no_events) facts.joystick_event = facts.now;
     if (!no_telemetry) {
       telemetry.arrival = facts.now;

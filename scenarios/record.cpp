@@ -7,7 +7,6 @@
 
 #include "core/files.hpp"
 #include "core/hash.hpp"
-#include "recording/recorder.hpp"
 #include "ros_messages/convert.hpp"
 #include "ros_messages/nav.hpp"
 #include "scenarios/course_driver.hpp"
@@ -23,8 +22,9 @@ ros::Pose to_pose(const Pose2& pose) {
   return {{pose.x, pose.y, 0.0}, {0.0, 0.0, q.z, q.w}};
 }
 
-ros::OccupancyGrid map_message(const tracks::OccupancyMap& map) {
+ros::OccupancyGrid map_message(const tracks::OccupancyMap& map, Time now) {
   ros::OccupancyGrid out;
+  out.header.stamp = ros::to_stamp(now);
   out.header.frame_id = "map";
   out.info.resolution = static_cast<float>(map.resolution_m());
   out.info.width = static_cast<std::uint32_t>(map.width());
@@ -37,8 +37,9 @@ ros::OccupancyGrid map_message(const tracks::OccupancyMap& map) {
   return out;
 }
 
-ros::Path path_message(const tracks::Path& path) {
+ros::Path path_message(const tracks::Path& path, Time now) {
   ros::Path out;
+  out.header.stamp = ros::to_stamp(now);
   out.header.frame_id = "map";
   for (std::size_t i = 0; i < path.size(); ++i) {
     const Vec2 p = path.points()[i];
@@ -82,8 +83,7 @@ class Scribe {
       recorder_->add_file(run_.profile->id + ".yaml", run_.profile->file.string(), *car);
     }
     recorder_->set_parameters(parameters_of_run(run_));
-    recorder_->write("/map", {}, map_message(*run_.track->map), true);
-    recorder_->write("/path", {}, path_message(followed_path(run_)), true);
+    record_map(*recorder_, run_, {});
     world.observe(recorder_.get());
     return recorder_->status();
   }
@@ -131,6 +131,11 @@ class Scribe {
 };
 
 }  // namespace
+
+void record_map(recording::Recorder& recorder, const ResolvedRun& run, Time now) {
+  recorder.write("/map", now, map_message(*run.track->map, now), true);
+  recorder.write("/path", now, path_message(followed_path(run), now), true);
+}
 
 Result<Outcome> run_recorded(const ResolvedRun& run, const RecordTo& to, const std::function<bool()>& interrupted) {
   Scribe scribe(run, to);

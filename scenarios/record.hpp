@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "recording/recorder.hpp"
 #include "scenarios/run.hpp"
 
 namespace pitwall::scenarios {
@@ -14,6 +15,9 @@ struct RecordTo {
   std::filesystem::path folder;  ///< of this run; must not exist or be empty
   std::string host;              ///< name of the machine, for the manifest
 };
+
+/// Map and followed line, as latched /map and /path.
+void record_map(recording::Recorder& recorder, const ResolvedRun& run, Time now);
 
 /// run_scenario() with everything that happens written down: what each controller was told and answered, map and line, and
 /// the truth. The outcome is the same to the bit. Errors also where the folder cannot be written.

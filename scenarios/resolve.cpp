@@ -191,7 +191,7 @@ std::string portable(const std::string& argument, const tracks::TrackLibrary& li
   const auto is_among = [&](const std::vector<std::string>& names) {
     return std::find(names.begin(), names.end(), argument) != names.end();
   };
-  if (is_among(tracks::shipped_names(library))) return argument;
+  if (argument == tracks::kNoTrack || is_among(tracks::shipped_names(library))) return argument;
   return std::filesystem::absolute(is_among(tracks::own_names(library)) ? library.own / argument : std::filesystem::path(argument))
       .lexically_normal()
       .string();

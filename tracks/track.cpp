@@ -5,7 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "core/check.hpp"
 #include "core/hash.hpp"
+#include "core/math.hpp"
 #include "core/text.hpp"
 
 namespace pitwall::tracks {
@@ -46,6 +48,26 @@ std::uint64_t Track::content_hash_optimized() const {
   hash.add(content_hash());
   add(hash, optimized);
   return hash.value();
+}
+
+Track no_track() {
+  constexpr int kCells = 100;
+  constexpr double kCell_m = 0.1;
+  constexpr int kPoints = 60;
+  constexpr double kRadius_m = 3.0;
+  auto map = OccupancyMap::make(kCells, kCells, kCell_m, {-0.5 * kCells * kCell_m, -0.5 * kCells * kCell_m, 0.0},
+                                std::vector<std::int8_t>(static_cast<std::size_t>(kCells) * kCells, 0));
+  std::vector<Vec2> ring;
+  for (int k = 0; k < kPoints; ++k) ring.push_back(kRadius_m * unit_vector(2.0 * math::kPi * k / kPoints));
+  auto path = Path::make(std::move(ring), true);
+  PITWALL_CHECK(map.ok() && path.ok());
+  Track track;
+  track.name = kNoTrack;
+  track.map = std::make_shared<const OccupancyMap>(*std::move(map));
+  track.rays = std::make_shared<const RayCaster>(track.map);
+  track.distance = std::make_shared<const DistanceField>(*track.map);
+  track.centre = Line{*std::move(path), std::vector<double>(kPoints, 1.0), std::vector<double>(kPoints, 1.0), {}, {}, {}, {}};
+  return track;
 }
 
 LineClearance smallest_clearance(const OccupancyMap& map, const DistanceField& distance_field, const Path& path) {

@@ -73,7 +73,11 @@ struct TrackLibrary {
   std::filesystem::path own{};    ///< a folder for each track that the user imported; empty: none
 };
 
-/// Loads what a --tracks argument names: a track that ships or one of the user's own by its name, a map yaml, a folder NAME with
+/// Name of the track of a car that knows no map, in a scenario that must name one: an open floor with a ring on it, in no file.
+inline constexpr std::string_view kNoTrack = "none";
+Track no_track();
+
+/// Loads what a --tracks argument names: kNoTrack, a track that ships or one of the user's own by its name, a map yaml, a folder NAME with
 /// NAME_map.yaml or NAME.yaml, or a stem (`evans/aut` = aut.yaml + aut_centerline.csv + aut_raceline.csv).
 Result<Track> load_track(const std::string& argument, const TrackLibrary& library);
 

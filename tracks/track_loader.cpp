@@ -228,6 +228,7 @@ Result<Track> load_files(const TrackFiles& files) {
 }  // namespace
 
 Result<Track> load_track(const std::string& argument, const TrackLibrary& library) {
+  if (argument == kNoTrack) return no_track();
   const Result<TrackFiles> files = find_files(argument, library);
   if (!files) return files.error();
   return load_files(*files);
