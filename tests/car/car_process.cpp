@@ -50,11 +50,11 @@ CarOnRig::~CarOnRig() {
 void CarOnRig::start(const std::vector<std::string>& flags) {
   std::vector<std::string> words{PITWALL_BIN_DIR "/car_run",
                                  "--car",
-                                 "rb1",
+                                 car_,
                                  "--vesc",
                                  rig_->vesc_path().string(),
                                  "--lidar",
-                                 "127.0.0.1:" + std::to_string(rig_->hokuyo_port()),
+                                 lidar_ == "hokuyo" ? "127.0.0.1:" + std::to_string(rig_->hokuyo_port()) : rig_->path(lidar_).string(),
                                  "--joystick",
                                  rig_->joystick_path().string()};
   words.insert(words.end(), flags.begin(), flags.end());
