@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Slamtec RPLIDAR as its host sees it: requests A5 .., INFO, HEALTH, SAMPLERATE, GET_LIDAR_CONF, SCAN and FORCE_SCAN (5-byte nodes),
-// EXPRESS_SCAN as legacy (84 bytes, 32 points) or dense (84 bytes, 40 points) capsules. Turns clockwise in a room of its own, or wherever
+// EXPRESS_SCAN as legacy (84 bytes, 32 points), dense (84 bytes, 40 points) or ultra capsules (132 bytes, 96 points). Turns clockwise in a room of its own, or wherever
 // look() puts it.
 #pragma once
 
@@ -13,6 +13,9 @@
 
 namespace pitwall::emulators {
 
+/// The capsules that EXPRESS_SCAN is answered with: A1; A2 and A3; C1 and the S series.
+enum class RplidarCapsule { kLegacy, kUltra, kDense };
+
 /// Defaults are an A2M8 of hardware revision 5 (115200 baud).
 struct RplidarConfig {
   int model = 0x28;
@@ -21,7 +24,7 @@ struct RplidarConfig {
   int hardware = 5;
   double turns_per_s = 10.0;
   double samples_per_s = 4000.0;
-  bool dense = false;  ///< answers EXPRESS_SCAN with dense capsules (A3, S1, S2)
+  RplidarCapsule capsule = RplidarCapsule::kLegacy;
 };
 
 /// The configuration of a model by its label: "RPLIDAR A2", "RPLIDAR S2", ...; what is not known is an A2.
@@ -42,7 +45,7 @@ class Rplidar final : public Device {
   [[nodiscard]] bool scanning() const { return mode_ != Mode::kIdle; }
 
  private:
-  enum class Mode { kIdle, kStandard, kLegacy, kDense };
+  enum class Mode { kIdle, kStandard, kExpress };
 
   void add_knobs();
   void request(Time now, std::uint8_t command, ByteView payload);
@@ -51,6 +54,10 @@ class Rplidar final : public Device {
   void begin(Time now, Mode mode);
   void nodes();
   void capsule();
+  void append_legacy(Bytes& rest);
+  void append_ultra(Bytes& rest);
+  void append_dense(Bytes& rest);
+  [[nodiscard]] int behind_encoder_mm(std::int64_t sample) const;
   [[nodiscard]] double bearing_deg(std::int64_t sample) const;
   [[nodiscard]] int distance_mm(std::int64_t sample) const;
   [[nodiscard]] Time time_of(std::int64_t sample) const;
@@ -63,6 +70,7 @@ class Rplidar final : public Device {
   Time began_;
   std::int64_t sample_ = 0;  // next one to be sent since the scan began
   bool first_capsule_ = false;
+  int first_mm_ = 0;  // of the next ultra capsule; the one before needs it too
   int health_ = 0;
   int health_code_ = 0;
   bool motor_stuck_ = false;
