@@ -49,8 +49,8 @@ struct EmulatedCarReport {
   bool off_map = false;
   std::map<std::string, std::int64_t, std::less<>> commands;  ///< by name
   std::int64_t ignored_commands = 0;
-  std::int64_t polls = 0;  ///< requests for telemetry
-  std::int64_t scans = 0;  ///< of a Hokuyo
+  std::int64_t polls = 0;                                    ///< requests for telemetry
+  std::int64_t scans = 0;                                    ///< of a Hokuyo
   std::map<std::string, std::int64_t, std::less<>> damaged;  ///< messages spoilt on the cable, by device
 };
 

@@ -65,7 +65,8 @@ TEST_CASE("beams between two points lie on their line where that is one surface"
   }
   REQUIRE(scan);
   // From 0 to 6 degrees to the right: 2, 2.09, 2 m; behind on the left: 2, 3, 2 m.
-  for (const auto& [beam, range] : {std::pair{179, 2.0}, {178, 2.03}, {177, 2.06}, {176, 2.09}, {175, 2.06}, {323, 2.0}, {322, 2.0}, {320, 3.0}})
+  for (const auto& [beam, range] :
+       {std::pair{179, 2.0}, {178, 2.03}, {177, 2.06}, {176, 2.09}, {175, 2.06}, {323, 2.0}, {322, 2.0}, {320, 3.0}})
     CHECK(scan->ranges[static_cast<std::size_t>(beam)] == doctest::Approx(range).epsilon(1e-4));
 }
 

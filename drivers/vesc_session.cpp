@@ -11,8 +11,8 @@ namespace {
 constexpr Duration kFirmwarePatience = from_milliseconds(200);
 constexpr Duration kIdentificationPatience = from_milliseconds(5'000);
 constexpr std::size_t kFlushBytes = 520;  // more than the longest frame that a stray start byte can announce to the device
-constexpr Duration kPartialPatience = from_milliseconds(50);  // of silence
-constexpr Duration kFramePatience = from_milliseconds(15);    // the longest reply that is asked for takes 7 ms at 115200 baud
+constexpr Duration kPartialPatience = from_milliseconds(50);   // of silence
+constexpr Duration kFramePatience = from_milliseconds(15);     // the longest reply that is asked for takes 7 ms at 115200 baud
 constexpr Duration kShortestPatience = from_milliseconds(40);  // USB answers within 5 ms, a serial line at 115200 baud within 10
 constexpr Duration kLongestPatience = from_milliseconds(100);
 constexpr Duration kWarnSilence = from_milliseconds(150);

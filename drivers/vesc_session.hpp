@@ -74,7 +74,7 @@ class VescSession final : public Session {
   std::optional<vesc::FwVersion> firmware_;
   Time started_;
   Time last_byte_;
-  Time partial_since_;  // when what waits for its end began, or was last looked into
+  Time partial_since_;   // when what waits for its end began, or was last looked into
   Time last_telemetry_;  // kept over reconnections
   Time last_values_at_;  // or since when they are awaited
   std::vector<std::byte> scratch_;

@@ -163,9 +163,7 @@ void CarLoop::take_one(const EstopReport& report, Time /*now*/) {
 }
 
 // Wheels on a stand turn without the car.
-void CarLoop::look_at_imu(Time now) {
-  facts_.imu_speed = setup_.bench ? std::nullopt : imu_speed_.range(now);
-}
+void CarLoop::look_at_imu(Time now) { facts_.imu_speed = setup_.bench ? std::nullopt : imu_speed_.range(now); }
 
 void CarLoop::decide(Time now) {
   if (period_ ? now < *next_decision_ : !scan_waits_) return;

@@ -35,7 +35,7 @@ struct CarLoopSetup {
   SupervisorParameters supervisor;
   bool bench = false;
   bool needs_pose = false;
-  bool needs_estop = false;  ///< there are emergency stop inputs beside the joystick
+  bool needs_estop = false;    ///< there are emergency stop inputs beside the joystick
   std::optional<Pose2> start;  ///< T_map_base, roughly; nothing: searched for
 
   /// With the limits of that car; of its two steering locks the smaller on both sides.

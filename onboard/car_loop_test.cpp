@@ -206,15 +206,17 @@ TEST_CASE("row 31: an IMU that spikes or freezes is not believed") {
   CHECK(l.loop.counts().imu_refused > 100);
 }
 
-TEST_CASE("row 24: a car on a stand, whose IMU feels nothing, stops soon after its wheels turn; in bench mode, without an IMU, and on the floor not") {
+TEST_CASE(
+    "row 24: a car on a stand, whose IMU feels nothing, stops soon after its wheels turn; in bench mode, without an IMU, and on the floor "
+    "not") {
   struct Case {
     bool bench;
     bool imu;
     double felt;  // share of the wheels' acceleration
     bool stops;
   };
-  for (const Case& c : {Case{false, true, 0.0, true}, Case{true, true, 0.0, false}, Case{false, false, 0.0, false}, Case{false, true, 1.0, false},
-                        Case{false, true, 0.4, true}}) {
+  for (const Case& c : {Case{false, true, 0.0, true}, Case{true, true, 0.0, false}, Case{false, false, 0.0, false},
+                        Case{false, true, 1.0, false}, Case{false, true, 0.4, true}}) {
     CAPTURE(c.bench);
     CAPTURE(c.felt);
     Loop l({}, c.bench);

@@ -110,7 +110,8 @@ class Gpio final : public EstopInput {
 Result<std::unique_ptr<EstopInput>> make_gpio(const std::string& name, const std::string& chip, unsigned line) {
   const int descriptor = ::open(chip.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return os_error("--estop " + name + ": " + chip);
-  return make_gpio_estop(name, descriptor, line, [](int fd, unsigned long request, void* argument) { return ::ioctl(fd, request, argument); });
+  return make_gpio_estop(name, descriptor, line,
+                         [](int fd, unsigned long request, void* argument) { return ::ioctl(fd, request, argument); });
 }
 
 // One client at a time; the next one's connection waits until this one has gone.

@@ -64,7 +64,9 @@ struct Client {
   ~Client() { ::close(fd); }
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
-  void say(const std::string& text) const { REQUIRE(::send(fd, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size())); }
+  void say(const std::string& text) const {
+    REQUIRE(::send(fd, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size()));
+  }
   int fd;
   bool connected = false;
 };
@@ -147,7 +149,8 @@ TEST_CASE("row 27: a heartbeat goes on \"ok\"; silence of 0.5 s, its end, and an
 }
 
 TEST_CASE("what is no emergency stop input is refused with what there is") {
-  for (const char* text : {"", "key", "tcp", "tcp:0", "tcp:70000", "gpio:17", "gpio:/dev/gpiochip0:x", "gpio:/dev/null:1", "gpio:/no/chip:1"}) {
+  for (const char* text :
+       {"", "key", "tcp", "tcp:0", "tcp:70000", "gpio:17", "gpio:/dev/gpiochip0:x", "gpio:/dev/null:1", "gpio:/no/chip:1"}) {
     CAPTURE(text);
     CHECK_FALSE(make_estop(text).ok());
   }

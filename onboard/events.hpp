@@ -64,8 +64,8 @@ struct Note {
   std::string text;
 };
 
-using Event =
-    std::variant<MotorLink, drivers::Received<vesc::Values>, drivers::Received<Imu>, drivers::Received<LaserScan>, JoystickState, EstopReport, Note>;
+using Event = std::variant<MotorLink, drivers::Received<vesc::Values>, drivers::Received<Imu>, drivers::Received<LaserScan>, JoystickState,
+                           EstopReport, Note>;
 
 /// Many threads put events in, one takes them out.
 class Inbox {

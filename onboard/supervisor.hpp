@@ -51,9 +51,9 @@ struct SupervisorParameters {
   double mismatch_mps = 1.0;    ///< measured speed beyond the commands of the last second by this
   double mismatch_share = 0.3;  ///< and by this share of them
   double mismatch_time_s = 0.5;
-  double imu_mismatch_mps = 0.4;    ///< measured speed outside of what the IMU allows by this
+  double imu_mismatch_mps = 0.4;     ///< measured speed outside of what the IMU allows by this
   double imu_mismatch_share = 0.15;  ///< and by this share of it, for mismatch_time_s
-  double sign_mps = 0.3;  ///< both beyond it, with opposite signs
+  double sign_mps = 0.3;             ///< both beyond it, with opposite signs
   double sign_time_s = 0.2;
   // Battery, per cell.
   double battery_cells = 3.0;
@@ -111,7 +111,7 @@ struct Facts {
   bool joystick_streams = false;          ///< it was seen to send without being touched
   bool acknowledge = false;
   bool estop = false;
-  bool needs_estop = false;         ///< there are emergency stop inputs
+  bool needs_estop = false;  ///< there are emergency stop inputs
   EstopSays estop_says = EstopSays::kWaits;
   std::optional<Time> estop_report;  ///< when that was last said
   bool shutdown = false;             ///< the program was asked to end

@@ -23,7 +23,8 @@ class Chaos {
     draw_ = 0;
     Facts& f = car.facts;
     if (chance(0.02)) f.deadman = !f.deadman;
-    for (bool* missing : {&car.no_scan, &car.no_odometry, &car.no_pose, &car.no_command, &car.no_telemetry, &car.no_events, &car.no_estop}) {
+    for (bool* missing :
+         {&car.no_scan, &car.no_odometry, &car.no_pose, &car.no_command, &car.no_telemetry, &car.no_events, &car.no_estop}) {
       if (chance(*missing ? 0.05 : 0.001)) *missing = !*missing;
     }
     if (chance(f.joystick_present ? 0.001 : 0.05)) {
@@ -36,7 +37,8 @@ class Chaos {
     }
     if (chance(0.0005)) ++f.motor_connection;
     f.estop = chance(f.estop ? 0.9 : 0.0005);
-    if (!chance(car.estop_says == EstopSays::kGo ? 0.9995 : 0.9)) car.estop_says = static_cast<EstopSays>(static_cast<int>(4.0 * uniform()));
+    if (!chance(car.estop_says == EstopSays::kGo ? 0.9995 : 0.9))
+      car.estop_says = static_cast<EstopSays>(static_cast<int>(4.0 * uniform()));
     const double off_mps = chance(0.3) ? 2.0 : 0.0;
     f.imu_speed = SpeedRange{car.speed_mps + off_mps, car.speed_mps + off_mps};
     f.acknowledge = chance(0.05);
@@ -61,10 +63,10 @@ class Chaos {
 bool may_drive(const Facts& f, double dt_s) {
   const auto young = [&](const std::optional<Time>& t, double limit_s) { return t && (f.now - *t).seconds() <= limit_s; };
   return f.deadman && f.joystick_present && f.motor_present && f.motor_identified && !f.estop && young(f.estop_report, 0.25) &&
-         f.estop_says < EstopSays::kStop && !f.shutdown && dt_s <= 0.15 &&
-         young(f.scan, 0.4) && young(f.odometry, 0.4) && young(f.pose, 0.4) && f.telemetry && young(f.telemetry->arrival, 0.4) &&
-         f.telemetry->fault_code == 0 && !f.telemetry->kill_switch && f.command && young(f.command->decided, 0.15) &&
-         std::isfinite(f.command->speed_mps) && std::isfinite(f.command->steering_rad);
+         f.estop_says < EstopSays::kStop && !f.shutdown && dt_s <= 0.15 && young(f.scan, 0.4) && young(f.odometry, 0.4) &&
+         young(f.pose, 0.4) && f.telemetry && young(f.telemetry->arrival, 0.4) && f.telemetry->fault_code == 0 &&
+         !f.telemetry->kill_switch && f.command && young(f.command->decided, 0.15) && std::isfinite(f.command->speed_mps) &&
+         std::isfinite(f.command->steering_rad);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <ctime>
 #include <mutex>
 #include <thread>
@@ -154,6 +155,7 @@ class Rig::Impl {
   Time world_due;
   std::vector<std::unique_ptr<Channel>> channels;
   mutable std::mutex mutex;
+  mutable std::condition_variable stepped;
   std::thread thread;
   std::atomic<bool> stopping{false};
   int wake_fd = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -184,6 +186,7 @@ class Rig::Impl {
       world_due = world(at, devices);
       for (const auto& channel : channels) channel->flush(at);
     }
+    stepped.notify_all();
   }
 
   // Ends a sleep: something has changed.
@@ -289,14 +292,8 @@ void Rig::look(const std::function<void(const Devices&)>& at) const {
 }
 
 bool Rig::wait(Duration timeout, const std::function<bool(const Devices&)>& holds) const {
-  const Time end = now() + timeout;
-  for (;;) {
-    bool held = false;
-    look([&](const Devices& devices) { held = holds(devices); });
-    if (held) return true;
-    if (now() >= end) return false;
-    std::this_thread::sleep_for(std::chrono::microseconds(500));
-  }
+  std::unique_lock lock(impl_->mutex);
+  return impl_->stepped.wait_for(lock, std::chrono::nanoseconds(timeout.ns), [&] { return holds(impl_->devices); });
 }
 
 std::vector<VescEvent> Rig::vesc_log() const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Slamtec RPLIDAR as its host sees it: requests A5 .., INFO, HEALTH, SAMPLERATE, GET_LIDAR_CONF, SCAN and FORCE_SCAN (5-byte nodes),
-// EXPRESS_SCAN as legacy (84 bytes, 32 points), dense (84 bytes, 40 points) or ultra capsules (132 bytes, 96 points). Turns clockwise in a room of its own, or wherever
-// look() puts it.
+// EXPRESS_SCAN as legacy (84 bytes, 32 points), dense (84 bytes, 40 points) or ultra capsules (132 bytes, 96 points). Turns clockwise in a
+// room of its own, or wherever look() puts it.
 #pragma once
 
 #include <cstdint>
