@@ -228,13 +228,13 @@ Result<std::unique_ptr<Rig>> Rig::make(const RigOptions& options) {
   const auto fifo = [](Impl& rig, const std::string& name) -> Made { return make_fifo_port(rig.options.folder / name); };
   const auto tcp = [](Impl& rig, const std::string&) -> Made { return make_tcp_port(rig.hokuyo_port); };
   Devices& d = impl->devices;
-  for (const Status& added :
-       {impl->add("vesc", of<Vesc>(options.vesc), d.vesc, +pty), impl->add("hokuyo", of<Hokuyo>(options.hokuyo), d.hokuyo, +tcp),
-        impl->add("joystick", of<Joystick>(options.joystick), d.joystick, +fifo),
-        impl->add("rplidar", of<Rplidar>(options.rplidar), d.rplidar, +pty), impl->add("ld19", of<Ld19>(options.ld19), d.ld19, +pty),
-        impl->add("bno055", options.bno055 ? std::make_unique<Bno055>() : nullptr, d.bno055, +pty)}) {
-    if (!added) return added.error();
-  }
+  Status added = impl->add("vesc", of<Vesc>(options.vesc), d.vesc, +pty);
+  if (added) added = impl->add("hokuyo", of<Hokuyo>(options.hokuyo), d.hokuyo, +tcp);
+  if (added) added = impl->add("joystick", of<Joystick>(options.joystick), d.joystick, +fifo);
+  if (added) added = impl->add("rplidar", of<Rplidar>(options.rplidar), d.rplidar, +pty);
+  if (added) added = impl->add("ld19", of<Ld19>(options.ld19), d.ld19, +pty);
+  if (added) added = impl->add("bno055", options.bno055 ? std::make_unique<Bno055>() : nullptr, d.bno055, +pty);
+  if (!added) return added.error();
   return std::unique_ptr<Rig>(new Rig(std::move(impl)));
 }
 

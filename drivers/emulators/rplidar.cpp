@@ -215,7 +215,7 @@ void Rplidar::configuration(ByteView payload) {
       append_le(reply, static_cast<std::uint64_t>(std::lround(256e6 / config_.samples_per_s)), 4);
       break;
     case 0x74:
-      append_le(reply, 12U * 256U, 4);
+      append_le(reply, 12 << 8, 4);
       break;
     case 0x75:
       reply.push_back(mode == 0 ? kNodeType : format_of(config_.capsule).type);
@@ -277,7 +277,7 @@ void Rplidar::nodes() {
     const auto angle_q6 = static_cast<unsigned>(std::lround(64.0 * bearing_deg(sample_))) % (360U * 64U);
     message.push_back(static_cast<std::uint8_t>(kQuality << 2 | (first ? 1 : 2)));
     append_le(message, angle_q6 << 1 | 1U, 2);
-    append_le(message, static_cast<std::uint64_t>(4 * distance_mm(sample_)), 2);
+    append_le(message, 4 * static_cast<std::uint64_t>(distance_mm(sample_)), 2);
   }
   say(std::move(message));
 }
