@@ -24,7 +24,8 @@ using namespace pitwall;
 using emulators::Rig;
 
 constexpr const char* kFooter =
-    "Example: emulate --track larkfield --car rb2          (then run car_run against the addresses that it prints)\n"
+    "Example: emulate --track larkfield --car rb2          (then run car_run against the addresses that it prints; the LiDAR is the\n"
+    "                                                      one that lidar_model of the car's profile names)\n"
     "         emulate vesc joystick --dir /tmp/desk        (single devices: vesc, hokuyo, joystick, rplidar, ld19, bno055)\n"
     "While it runs every line of stdin is a command: `joystick hold`, `vesc mute 1`, `hokuyo unplug`, `report`, `log`, `quit`; `help`\n"
     "lists them all. The answer is a line `ok` or `error: ...`. drivers/emulators/README.md explains them.\n"
@@ -192,7 +193,7 @@ int serve_car(const Arguments& a, const Folder& folder) {
   options.assignments = a.set;
   const auto car = apps::EmulatedCar::make(options);
   if (!car) return apps::bad_input(car.error());
-  return serve((*car)->rig(), car->get(), a, {"vesc", "hokuyo", "joystick"});
+  return serve((*car)->rig(), car->get(), a, {"vesc", (*car)->lidar(), "joystick"});
 }
 
 int serve_devices(const Arguments& a, const Folder& folder) {

@@ -26,7 +26,8 @@ Result<std::unique_ptr<EmulatedCar>> EmulatedCar::make(const EmulatedCarOptions&
 EmulatedCarReport EmulatedCar::report() const {
   EmulatedCarReport report;
   rig_->look([&](const Rig::Devices& devices) { report = world_->report(devices); });
-  for (const char* device : {"vesc", "hokuyo", "joystick"}) report.damaged[device] = rig_->damaged(device);
+  for (const std::string& device : {std::string("vesc"), world_->lidar(), std::string("joystick")})
+    report.damaged[device] = rig_->damaged(device);
   return report;
 }
 

@@ -27,6 +27,8 @@ class EmulatedCar {
 
   /// Devices, knobs, start() and stop().
   [[nodiscard]] emulators::Rig& rig() { return *rig_; }
+  /// The name of its LiDAR on the rig.
+  [[nodiscard]] std::string lidar() const { return world_->lidar(); }
   /// Thread-safe.
   [[nodiscard]] EmulatedCarReport report() const;
 

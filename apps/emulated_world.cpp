@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "apps/track_library.hpp"
 #include "core/files.hpp"
+#include "core/rng.hpp"
 #include "core/text.hpp"
+#include "localization/pose_track.hpp"
+#include "localization/twist.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/run.hpp"
 
@@ -89,6 +93,46 @@ class Drive {
   double mps2_per_a_;
 };
 
+/// What a LiDAR that measures point by point sees: the walls of the track, from where the car was at that point.
+class Walls {
+ public:
+  Walls(std::shared_ptr<const tracks::RayCaster> rays, const CarParameters& car, std::int64_t seed)
+      : rays_(std::move(rays)), car_(car), noise_(static_cast<std::uint64_t>(seed), "car0/turning_lidar") {}
+
+  void moved(Time at, const sim::CarState& car) {
+    (void)way_.add(at, car.T_map_base);
+    last_ = car.T_map_base;
+    velocity_ = {car.velocity_mps.x, car.velocity_mps.y, car.yaw_rate_radps};
+  }
+
+  double range_m(Time at, double bearing_rad) {
+    if (way_.empty()) return kNothing;
+    const Pose2 sensor = base_at(at) * car_.lidar_mount();
+    const double most = car_.lidar_range_max_m;
+    const double range = rays_->cast(sensor.position(), unit_vector(sensor.yaw + bearing_rad), most);
+    const std::uint64_t sample = sample_++;
+    const bool seen = range < most && noise_.uniform(sample, 1) >= car_.lidar_dropout_rate;
+    return seen ? std::max(0.0, range + car_.lidar_noise_std_m * noise_.normal(sample, 0)) : kNothing;
+  }
+
+ private:
+  static constexpr double kNothing = std::numeric_limits<double>::infinity();
+
+  // The world is up to a step behind its sensor.
+  [[nodiscard]] Pose2 base_at(Time at) const {
+    if (at > way_.newest()) return last_ * localization::travelled(velocity_, (at - way_.newest()).seconds());
+    return way_.at(std::max(at, way_.oldest())).value_or(last_);
+  }
+
+  std::shared_ptr<const tracks::RayCaster> rays_;
+  CarParameters car_;
+  Rng noise_;
+  std::uint64_t sample_ = 0;
+  localization::PoseTrack way_{from_milliseconds(500)};
+  Pose2 last_;
+  localization::Twist velocity_;
+};
+
 /// A scenario with that car alone. Its controller only stands for the one that the wire takes the place of.
 std::string scenario_text(const EmulatedWorldOptions& options) {
   return "emulate:\n  id: emulate\n  timeout_s: 1000000\n  cars: {car0: {controller: pure_pursuit, start_s_m: " +
@@ -121,13 +165,16 @@ Result<scenarios::ResolvedRun> resolve(const EmulatedWorldOptions& options) {
 
 class EmulatedWorld::Impl {
  public:
-  Impl(const scenarios::ResolvedRun& of, sim::World made, WireController* wire)
-      : run(of), world(std::move(made)), controller(wire), drive(run.parameters, *run.profile->hardware) {}
+  Impl(const scenarios::ResolvedRun& of, sim::World made, WireController* wire, std::int64_t seed)
+      : run(of),
+        world(std::move(made)),
+        controller(wire),
+        drive(run.parameters, *run.profile->hardware),
+        walls(run.track->rays, run.parameters, seed) {}
 
   /// The world catches up with the clock; when it is due again.
   Time advance(Time now, const Rig::Devices& devices) {
-    if (!begun) began = epoch = now;
-    begun = true;
+    if (!begun) begin(now, devices);
     if (now - (epoch + (world.now() - Time{})) > kLongestLag) {
       const Duration lag = now - (epoch + (world.now() - Time{}));
       epoch = epoch + lag;
@@ -138,6 +185,15 @@ class EmulatedWorld::Impl {
     return due();
   }
 
+  void begin(Time now, const Rig::Devices& devices) {
+    begun = true;
+    began = epoch = now;
+    walls.moved(now, world.car(0));
+    const emulators::Sight sight = [this](Time at, double bearing_rad) { return walls.range_m(at, bearing_rad); };
+    if (devices.rplidar != nullptr) devices.rplidar->look(sight);
+    if (devices.ld19 != nullptr) devices.ld19->look(sight);
+  }
+
   [[nodiscard]] Time due() const { return epoch + (world.now() - Time{}) + world.step_duration(); }
 
   void step(Time now, const Rig::Devices& devices) {
@@ -146,11 +202,12 @@ class EmulatedWorld::Impl {
     if (const auto servo = devices.vesc->servo())
       controller->command.steering_angle_rad = static_cast<float>(run.profile->hardware->steering_of_servo(*servo));
     world.step();
+    walls.moved(epoch + (world.now() - Time{}), world.car(0));
     max_speed = std::max(max_speed, world.car(0).velocity_mps.x);
     turn_motor(now, *devices.vesc);
     const Observation seen = world.observation(0);
     if (seen.imu.message != nullptr) feel(*seen.imu.message, *devices.vesc);
-    if (seen.scan.message != nullptr && seen.scan.sequence != last_scan) {
+    if (devices.hokuyo != nullptr && seen.scan.message != nullptr && seen.scan.sequence != last_scan) {
       last_scan = seen.scan.sequence;
       send(now, *seen.scan.message, *devices.hokuyo);
     }
@@ -229,7 +286,7 @@ class EmulatedWorld::Impl {
       const auto found = devices.vesc->counts().find(id);
       if (found != devices.vesc->counts().end()) r.polls += found->second;
     }
-    r.scans = devices.hokuyo->scans_sent();
+    if (devices.hokuyo != nullptr) r.scans = devices.hokuyo->scans_sent();
     return r;
   }
 
@@ -237,6 +294,7 @@ class EmulatedWorld::Impl {
   sim::World world;
   WireController* controller;  // of the world
   Drive drive;
+  Walls walls;
   emulators::MotorState motor;
   double wheel_speed = 0.0;
   double max_speed = 0.0;
@@ -262,7 +320,7 @@ Result<std::unique_ptr<EmulatedWorld>> EmulatedWorld::make(const EmulatedWorldOp
     return made;
   });
   if (!world) return world.error();
-  return std::unique_ptr<EmulatedWorld>(new EmulatedWorld(std::make_unique<Impl>(*run, *std::move(world), wire)));
+  return std::unique_ptr<EmulatedWorld>(new EmulatedWorld(std::make_unique<Impl>(*run, *std::move(world), wire, options.seed)));
 }
 
 emulators::RigOptions EmulatedWorld::devices() const {
@@ -272,9 +330,17 @@ emulators::RigOptions EmulatedWorld::devices() const {
   rig.vesc->ramp_erpm_per_s = 0.0;  // the profile's speed loop has it
   rig.vesc->battery_v = 3.95 * static_cast<double>(hardware.battery_cells);
   rig.hokuyo->own_turns = false;
+  if (lidar() != "hokuyo") rig.hokuyo.reset();
+  if (lidar() == "rplidar") rig.rplidar = emulators::rplidar_named(hardware.lidar_model);
+  if (lidar() == "ld19") rig.ld19.emplace();
   rig.joystick->deadman_button = static_cast<int>(hardware.joystick_deadman_button);
   rig.joystick->buttons = std::max(rig.joystick->buttons, rig.joystick->deadman_button + 1);
   return rig;
+}
+
+std::string EmulatedWorld::lidar() const {
+  const std::string& model = impl_->run.profile->hardware->lidar_model;
+  return model.starts_with("RPLIDAR") ? "rplidar" : model.starts_with("LD") || model.starts_with("STL") ? "ld19" : "hokuyo";
 }
 
 Time EmulatedWorld::advance(Time now, const Rig::Devices& devices) { return impl_->advance(now, devices); }

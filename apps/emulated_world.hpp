@@ -6,6 +6,8 @@
 //   currents     acceleration: force of the motor per A over the mass
 //   released     rolls out; brake and handbrake hold at standstill
 //   servo        steering target
+//   LiDAR        by the profile's lidar_model: the world's own scans (Hokuyo), or point by point as the sensor turns clockwise
+//                (RPLIDAR, LD19), with the profile's noise and lost beams
 //
 // On the wire a positive eRPM is forward, in commands and in telemetry. The only clock is the one that advance() is given.
 #pragma once
@@ -47,8 +49,8 @@ struct EmulatedCarReport {
   bool off_map = false;
   std::map<std::string, std::int64_t, std::less<>> commands;  ///< by name
   std::int64_t ignored_commands = 0;
-  std::int64_t polls = 0;  ///< requests for telemetry
-  std::int64_t scans = 0;
+  std::int64_t polls = 0;                                    ///< requests for telemetry
+  std::int64_t scans = 0;                                    ///< of a Hokuyo
   std::map<std::string, std::int64_t, std::less<>> damaged;  ///< messages spoilt on the cable, by device
 };
 
@@ -62,6 +64,8 @@ class EmulatedWorld {
 
   /// The devices that fit the car; without a folder.
   [[nodiscard]] emulators::RigOptions devices() const;
+  /// Which of them is its LiDAR: "hokuyo", "rplidar" or "ld19".
+  [[nodiscard]] std::string lidar() const;
   /// The world catches up with `now`, which never goes back; when it is due again. Where it lags by more than half a second it skips that.
   Time advance(Time now, const emulators::Rig::Devices& devices);
   /// All but `damaged`.

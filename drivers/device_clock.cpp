@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kBuckets = 64;                               // least delays kept, over the window
 constexpr Duration kLongestPair = from_milliseconds(200);  // a slower answer bounds nothing worth having
-constexpr Duration kUnsloped = from_milliseconds(5'000);   // of a line of unknown slope, the past that says where it is now
+constexpr double kUnslopedError_ns = 2.5e6;  // what of a line of unknown slope the past may be off by that says where it is now
 constexpr Duration kPairedFor = from_milliseconds(2'000);  // 500 ppm over it are 1 ms
 
 }  // namespace
@@ -133,7 +133,8 @@ void DeviceClock::fit() {
   envelope_device_ns_ = minima_.back().device_ns;
   envelope_ns_ = static_cast<double>(minima_.back().delay_ns);
   for (const Point& p : minima_) {
-    if (!long_enough && envelope_device_ns_ - p.device_ns > kUnsloped.ns) {
+    const double past_ns = static_cast<double>(envelope_device_ns_ - p.device_ns);
+    if (!long_enough && past_ns * options_.max_drift > kUnslopedError_ns) {
       continue;
     }
     envelope_ns_ =

@@ -24,7 +24,8 @@ DeviceClockOptions clock_options(Duration per_point) {
   DeviceClockOptions options;
   options.tick = per_point;
   options.modulus = 1ULL << 40U;
-  options.max_drift = 0.02;  // the stated time per measurement is rounded
+  options.max_drift = 0.02;  // the stated time per measurement is rounded to whole us
+  options.window = from_milliseconds(6'000);
   options.restart_limit = from_milliseconds(60'000);
   return options;
 }

@@ -93,9 +93,11 @@ void TurnAssembler::lay(const TurnPoint& point, double phase) {
   seen_[beam] = true;
 }
 
-// Beams between two points, where there are fewer points than beams.
+// Beams between two points, where there are fewer points than beams: on the line between them where that is one surface, else as far as
+// the nearer.
 void TurnAssembler::fill_gaps() {
   constexpr std::size_t kMostBeams = 2;
+  constexpr float kSameSurface = 0.1F;
   const std::size_t beams = seen_.size();
   const auto at = [&](std::size_t i) { return i % beams; };
   for (std::size_t before = 0; before < beams; ++before) {
@@ -108,8 +110,11 @@ void TurnAssembler::fill_gaps() {
     }
     const float left = scan_.ranges[at(before + 1 + gap)];
     const float right = scan_.ranges[before];
+    const bool one_surface = std::fabs(left - right) < kSameSurface * std::min(left, right);  // false with NaN and infinity
     for (std::size_t i = 1; i <= gap; ++i) {
-      scan_.ranges[at(before + i)] = std::isnan(left) ? right : std::isnan(right) ? left : std::min(left, right);
+      const float nearer = std::isnan(left) ? right : std::isnan(right) ? left : std::min(left, right);
+      const float share = static_cast<float>(i) / static_cast<float>(gap + 1);
+      scan_.ranges[at(before + i)] = one_surface ? right + share * (left - right) : nearer;
     }
   }
 }

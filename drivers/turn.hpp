@@ -25,9 +25,9 @@ struct TurnOptions {
 };
 
 /// Collects points; a full turn is a scan. Beam i is at -pi + (i + 1/2) * 2 pi / beams; each point goes into the beam of its angle,
-/// of several the nearest counts. One or two beams between points are given the nearer of those; more without a point are NaN. The sensor
-/// turns clockwise and beams count the other way, so time_increment is negative and the stamp, the first beam's, is that of the end of the
-/// turn.
+/// of several the nearest counts. One or two beams between points lie on the line between them, or as far as the nearer where there is a
+/// jump; more without a point are NaN. The sensor turns clockwise and beams count the other way, so time_increment is negative and the
+/// stamp, the first beam's, is that of the end of the turn.
 class TurnAssembler {
  public:
   explicit TurnAssembler(const TurnOptions& options);

@@ -55,6 +55,21 @@ TEST_CASE("a turn is a scan counter-clockwise, whatever the points' angles; near
   CHECK(scan->scan_time == doctest::Approx(0.36).epsilon(0.01).scale(0.0));
 }
 
+TEST_CASE("beams between two points lie on their line where that is one surface") {
+  TurnAssembler turn({.beams = 360, .range_min_m = 0.1F, .range_max_m = 10.0F});
+  std::optional<LaserScan> scan;
+  for (int i = 0; i < 3 * 120; ++i) {
+    // A point every three degrees, 9 cm farther from one to the next over the front third, half as far again over the rest.
+    const float range = i % 2 == 0 ? 2.0F : i % 120 < 20 || i % 120 >= 100 ? 2.09F : 3.0F;
+    if (auto done = turn.add({(3 * i + 0.5) * kDegree, range, ms(i)})) scan = done;
+  }
+  REQUIRE(scan);
+  // From 0 to 6 degrees to the right: 2, 2.09, 2 m; behind on the left: 2, 3, 2 m.
+  for (const auto& [beam, range] :
+       {std::pair{179, 2.0}, {178, 2.03}, {177, 2.06}, {176, 2.09}, {175, 2.06}, {323, 2.0}, {322, 2.0}, {320, 3.0}})
+    CHECK(scan->ranges[static_cast<std::size_t>(beam)] == doctest::Approx(range).epsilon(1e-4));
+}
+
 TEST_CASE("a turn with a gap is dropped and counted; too near, too far and no return are told apart") {
   TurnAssembler turn({.beams = 36, .range_min_m = 0.1F, .range_max_m = 10.0F});
   Time now = ms(0);

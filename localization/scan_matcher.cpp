@@ -210,8 +210,9 @@ ScanMatch ScanMatcher::match(const LaserScan& first, const LaserScan& second, co
   result.T_first_second = guess_first_second;
   const bool moves = result.dt_s > 0.0;
   Twist velocity = moves ? velocity_of(guess_first_second, result.dt_s) : Twist{};
+  // Of a sensor that turns clockwise the middle lies before the stamp.
   const double half_sweep_s =
-      parameters_.deskew && moves ? 0.5 * (begin - first.stamp).seconds() + 0.5 * (end - second.stamp).seconds() : 0.0;
+      parameters_.deskew && moves ? std::abs(0.5 * (begin - first.stamp).seconds() + 0.5 * (end - second.stamp).seconds()) : 0.0;
   const bool by_lines = parameters_.metric == MatchMetric::kLine;
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
     const Twist gained = 0.5 * result.dt_s * acceleration;

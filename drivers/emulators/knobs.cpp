@@ -22,7 +22,7 @@ void Knobs::add(std::string name, std::string usage, std::string what, Action ac
   knobs_.push_back({std::move(name), std::move(usage), std::move(what), std::move(action)});
 }
 
-void Knobs::add_number(std::string name, std::string usage, std::string what, double least, double most,
+void Knobs::add_number(const std::string& name, std::string usage, std::string what, double least, double most,
                        std::function<void(Time, double)> set) {
   const auto action = [name, least, most, set = std::move(set)](Time now, Words words) -> Status {
     const auto value = words.size() == 1 ? parse_double(words[0]) : std::nullopt;
@@ -34,7 +34,7 @@ void Knobs::add_number(std::string name, std::string usage, std::string what, do
   add(name, std::move(usage), std::move(what), action);
 }
 
-void Knobs::add_switch(std::string name, std::string what, bool& value) {
+void Knobs::add_switch(const std::string& name, std::string what, bool& value) {
   const auto action = [name, &value](Time, Words words) -> Status {
     if (words.size() != 1 || (words[0] != "0" && words[0] != "1")) return Error{name + ": takes 0 or 1"};
     value = words[0] == "1";

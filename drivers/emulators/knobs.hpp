@@ -24,9 +24,9 @@ class Knobs {
   /// `usage` is what follows the name ("0|1", "VOLTS", empty for none), `what` one line for the list.
   void add(std::string name, std::string usage, std::string what, Action action);
   /// A knob that is one number within [least, most]; `set` is told it.
-  void add_number(std::string name, std::string usage, std::string what, double least, double most, std::function<void(Time, double)> set);
+  void add_number(const std::string& name, std::string usage, std::string what, double least, double most, std::function<void(Time, double)> set);
   /// A knob "0|1".
-  void add_switch(std::string name, std::string what, bool& value);
+  void add_switch(const std::string& name, std::string what, bool& value);
 
   /// Turns one: "NAME WORD...". Errors: an unknown name (with the nearest), words that the knob does not take.
   Status turn(Time now, std::string_view line);

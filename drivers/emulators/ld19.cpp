@@ -5,7 +5,6 @@
 
 #include "core/math.hpp"
 #include "drivers/emulators/little_endian.hpp"
-#include "drivers/emulators/room.hpp"
 
 namespace pitwall::emulators {
 namespace {
@@ -43,7 +42,9 @@ void Ld19::restart(Time now) {
   point_ = 0;
 }
 
-Time Ld19::next_event() const { return began_ + from_seconds(static_cast<double>(point_ + kPoints) / config_.points_per_s); }
+Time Ld19::time_of(std::int64_t point) const { return began_ + from_seconds(static_cast<double>(point) / config_.points_per_s); }
+
+Time Ld19::next_event() const { return time_of(point_ + kPoints); }
 
 void Ld19::advance(Time now) {
   while (next_event() <= now) frame();
@@ -58,8 +59,8 @@ void Ld19::frame() {
   append_le(message, hundredths(0), 2);
   for (int i = 0; i < kPoints; ++i) {
     // It turns clockwise.
-    const double range_m = room_range_m(-bearing_deg(i) * math::kPi / 180.0);
-    append_le(message, static_cast<std::uint64_t>(std::lround(1e3 * range_m)), 2);
+    const double range_m = sight_(time_of(point_ + i), -bearing_deg(i) * math::kPi / 180.0);
+    append_le(message, static_cast<std::uint64_t>(millimetres_of(range_m)), 2);
     message.push_back(200);
   }
   append_le(message, hundredths(kPoints - 1), 2);

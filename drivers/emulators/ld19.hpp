@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // An LDROBOT LD06/LD19: takes no commands, streams frames of 47 bytes with 12 points each from the moment it is switched on. Turns
-// clockwise in a room of its own.
+// clockwise in a room of its own, or wherever look() puts it.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "drivers/emulators/clock.hpp"
 #include "drivers/emulators/device.hpp"
+#include "drivers/emulators/room.hpp"
 
 namespace pitwall::emulators {
 
@@ -28,10 +30,15 @@ class Ld19 final : public Device {
   void restart(Time now) override;
   void spoil_sum(Bytes& message) const override;
 
+  /// What it sees from here on.
+  void look(Sight sight) { sight_ = std::move(sight); }
+
  private:
   void frame();
+  [[nodiscard]] Time time_of(std::int64_t point) const;
 
   Ld19Config config_;
+  Sight sight_ = still_room;
   DeviceClock clock_;
   Time began_;
   std::int64_t point_ = 0;

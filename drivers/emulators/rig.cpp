@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <ctime>
 #include <mutex>
 #include <thread>
@@ -154,6 +155,7 @@ class Rig::Impl {
   Time world_due;
   std::vector<std::unique_ptr<Channel>> channels;
   mutable std::mutex mutex;
+  mutable std::condition_variable stepped;
   std::thread thread;
   std::atomic<bool> stopping{false};
   int wake_fd = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -184,6 +186,7 @@ class Rig::Impl {
       world_due = world(at, devices);
       for (const auto& channel : channels) channel->flush(at);
     }
+    stepped.notify_all();
   }
 
   // Ends a sleep: something has changed.
@@ -225,13 +228,13 @@ Result<std::unique_ptr<Rig>> Rig::make(const RigOptions& options) {
   const auto fifo = [](Impl& rig, const std::string& name) -> Made { return make_fifo_port(rig.options.folder / name); };
   const auto tcp = [](Impl& rig, const std::string&) -> Made { return make_tcp_port(rig.hokuyo_port); };
   Devices& d = impl->devices;
-  for (const Status& added :
-       {impl->add("vesc", of<Vesc>(options.vesc), d.vesc, +pty), impl->add("hokuyo", of<Hokuyo>(options.hokuyo), d.hokuyo, +tcp),
-        impl->add("joystick", of<Joystick>(options.joystick), d.joystick, +fifo),
-        impl->add("rplidar", of<Rplidar>(options.rplidar), d.rplidar, +pty), impl->add("ld19", of<Ld19>(options.ld19), d.ld19, +pty),
-        impl->add("bno055", options.bno055 ? std::make_unique<Bno055>() : nullptr, d.bno055, +pty)}) {
-    if (!added) return added.error();
-  }
+  Status added = impl->add("vesc", of<Vesc>(options.vesc), d.vesc, +pty);
+  if (added) added = impl->add("hokuyo", of<Hokuyo>(options.hokuyo), d.hokuyo, +tcp);
+  if (added) added = impl->add("joystick", of<Joystick>(options.joystick), d.joystick, +fifo);
+  if (added) added = impl->add("rplidar", of<Rplidar>(options.rplidar), d.rplidar, +pty);
+  if (added) added = impl->add("ld19", of<Ld19>(options.ld19), d.ld19, +pty);
+  if (added) added = impl->add("bno055", options.bno055 ? std::make_unique<Bno055>() : nullptr, d.bno055, +pty);
+  if (!added) return added.error();
   return std::unique_ptr<Rig>(new Rig(std::move(impl)));
 }
 
@@ -289,14 +292,8 @@ void Rig::look(const std::function<void(const Devices&)>& at) const {
 }
 
 bool Rig::wait(Duration timeout, const std::function<bool(const Devices&)>& holds) const {
-  const Time end = now() + timeout;
-  for (;;) {
-    bool held = false;
-    look([&](const Devices& devices) { held = holds(devices); });
-    if (held) return true;
-    if (now() >= end) return false;
-    std::this_thread::sleep_for(std::chrono::microseconds(500));
-  }
+  std::unique_lock lock(impl_->mutex);
+  return impl_->stepped.wait_for(lock, std::chrono::nanoseconds(timeout.ns), [&] { return holds(impl_->devices); });
 }
 
 std::vector<VescEvent> Rig::vesc_log() const {

@@ -87,7 +87,7 @@ class Rig {
   Result<std::string> command(std::string_view line);
   /// Looks at the devices between two steps of the serving thread.
   void look(const std::function<void(const Devices&)>& at) const;
-  /// Waits until that holds; false after `timeout`. Looks every half millisecond.
+  /// Waits until that holds; false after `timeout`. Looks after every step of the serving thread.
   [[nodiscard]] bool wait(Duration timeout, const std::function<bool(const Devices&)>& holds) const;
   /// A copy of Vesc::log().
   [[nodiscard]] std::vector<VescEvent> vesc_log() const;

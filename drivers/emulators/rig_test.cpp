@@ -66,19 +66,18 @@ int connected(int port) {
   return -1;
 }
 
-/// Whether that holds within a second.
-bool soon(const std::function<bool()>& holds) {
-  const Time end = Rig::now() + from_milliseconds(1000);
-  while (!holds()) {
-    if (Rig::now() > end) return false;
-    ::usleep(1000);
-  }
-  return true;
-}
-
 struct Served {
   TempFolder folder{"rig"};
   std::unique_ptr<Rig> rig;
+  /// Whether that holds within a second; asked again after every step of the rig, which may go on meanwhile.
+  [[nodiscard]] bool soon(const std::function<bool()>& holds) const {
+    const Time end = Rig::now() + from_milliseconds(1000);
+    while (!holds()) {
+      int looks = 0;
+      if (Rig::now() > end || !rig->wait(from_milliseconds(1000), [&](const Rig::Devices&) { return looks++ > 0; })) return false;
+    }
+    return true;
+  }
   Served() {
     RigOptions options;
     options.folder = folder.path();
@@ -147,7 +146,7 @@ TEST_CASE("a brown-out takes the port away, and the board's state with it") {
   }
   s.turn("vesc brownout 0.1");
   CHECK_FALSE(std::filesystem::exists(std::filesystem::symlink_status(s.rig->vesc_path())));
-  REQUIRE(soon([&] { return std::filesystem::exists(s.rig->vesc_path()); }));
+  REQUIRE(s.soon([&] { return std::filesystem::exists(s.rig->vesc_path()); }));
   s.rig->look([](const Rig::Devices& d) { CHECK_FALSE(d.vesc->servo().has_value()); });
 }
 
@@ -183,7 +182,7 @@ TEST_CASE("a LiDAR has one client; others are refused until it has gone; a drop 
   CHECK(errno == ECONNREFUSED);
   first.close();
   int again = -1;
-  REQUIRE(soon([&] { return (again = connected(s.rig->hokuyo_port())) >= 0; }));
+  REQUIRE(s.soon([&] { return (again = connected(s.rig->hokuyo_port())) >= 0; }));
   Host second(again);
   second.write(bytes_of_text("MD0000108000000\n"));
   CHECK(second.read(3000).size() == 3000);
@@ -193,7 +192,7 @@ TEST_CASE("a LiDAR has one client; others are refused until it has gone; a drop 
   s.turn("hokuyo unplug");
   CHECK(connected(s.rig->hokuyo_port()) < 0);
   s.turn("hokuyo plug");
-  CHECK(soon([&] {
+  CHECK(s.soon([&] {
     const Host third(connected(s.rig->hokuyo_port()));
     return third.open();
   }));
@@ -203,7 +202,7 @@ TEST_CASE("a joystick bursts on open, says what changes, and ends when it is unp
   const Served s;
   Host host = open_device(s.rig->joystick_path(), O_RDONLY | O_NONBLOCK);
   REQUIRE(host.open());
-  REQUIRE(soon([&] { return host.read(19 * 8).size() == 19 * 8; }));
+  REQUIRE(s.soon([&] { return host.read(19 * 8).size() == 19 * 8; }));
   s.turn("joystick hold");
   const Bytes record = host.read(8);
   REQUIRE(record.size() == 8);
@@ -218,11 +217,11 @@ TEST_CASE("a reader of the joystick that goes away does not end the process") {
   const Served s;
   {
     Host host = open_device(s.rig->joystick_path(), O_RDONLY | O_NONBLOCK);
-    REQUIRE(soon([&] { return host.read(19 * 8).size() == 19 * 8; }));
+    REQUIRE(s.soon([&] { return host.read(19 * 8).size() == 19 * 8; }));
   }
   for (int i = 0; i < 20; ++i) s.turn(i % 2 == 0 ? "joystick hold" : "joystick release");
   Host host = open_device(s.rig->joystick_path(), O_RDONLY | O_NONBLOCK);
-  CHECK(soon([&] { return host.read(19 * 8).size() == 19 * 8; }));
+  CHECK(s.soon([&] { return host.read(19 * 8).size() == 19 * 8; }));
 }
 
 TEST_CASE("RPLIDAR and LD19 have ports of their own") {

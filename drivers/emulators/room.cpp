@@ -14,4 +14,6 @@ double room_range_m(double bearing_rad) {
   return std::min(along, across);
 }
 
+int millimetres_of(double range_m) { return std::isfinite(range_m) ? static_cast<int>(std::lround(1e3 * range_m)) : 0; }
+
 }  // namespace pitwall::emulators

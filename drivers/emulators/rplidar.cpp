@@ -7,7 +7,6 @@
 
 #include "core/math.hpp"
 #include "drivers/emulators/little_endian.hpp"
-#include "drivers/emulators/room.hpp"
 
 namespace pitwall::emulators {
 namespace {
@@ -15,10 +14,56 @@ namespace {
 constexpr std::uint8_t kStart = 0xa5;
 constexpr std::uint8_t kStop = 0x25, kScan = 0x20, kForceScan = 0x21, kReset = 0x40, kInfo = 0x50, kHealth = 0x52, kSampleRate = 0x59,
                        kExpressScan = 0x82, kConfiguration = 0x84;
-constexpr std::uint8_t kNodeType = 0x81, kLegacyType = 0x82, kDenseType = 0x85;
-constexpr int kLegacyPoints = 32;
-constexpr int kDensePoints = 40;
+constexpr std::uint8_t kNodeType = 0x81;
 constexpr int kQuality = 47;
+
+struct CapsuleFormat {
+  std::uint8_t type;
+  std::uint32_t bytes;
+  int points;
+};
+constexpr CapsuleFormat format_of(RplidarCapsule capsule) {
+  switch (capsule) {
+    case RplidarCapsule::kUltra:
+      return {0x84, 132, 96};
+    case RplidarCapsule::kDense:
+      return {0x85, 84, 40};
+    case RplidarCapsule::kLegacy:
+      break;
+  }
+  return {0x82, 84, 32};
+}
+
+/// The twelve bits of a distance in an ultra capsule: steps of 1 mm, from 512, 2048, 4096 and 16384 mm on of 2, 4, 8 and 16.
+struct Major {
+  unsigned code = 0;
+  int mm = 0;     // as the code has it
+  int shift = 0;  // of the differences to it
+};
+Major major_of(int mm) {
+  constexpr std::array<int, 5> kFrom = {16384, 4096, 2048, 512, 0};
+  constexpr std::array<int, 5> kCode = {3328, 1792, 1280, 512, 0};
+  std::size_t piece = 0;
+  while (mm < kFrom[piece]) ++piece;
+  const int shift = 4 - static_cast<int>(piece);
+  const int steps = std::min((mm - kFrom[piece]) >> shift, (piece == 0 ? 4095 : kCode[piece - 1] - 1) - kCode[piece]);
+  return {static_cast<unsigned>(kCode[piece] + steps), kFrom[piece] + (steps << shift), shift};
+}
+
+/// The ten bits of a neighbour: its difference to the base, or that nothing was measured or can be said.
+unsigned difference(int mm, const Major& base) {
+  constexpr unsigned kNothing = 0x1ff;
+  const int steps = (mm - base.mm) >> base.shift;
+  return mm == 0 || steps < -511 || steps > 510 ? kNothing : static_cast<unsigned>(steps) & 0x3ffU;
+}
+
+/// How far a point of that distance lies behind the encoder's angle, deg: the laser of a triangulating sensor looks past its axis. The
+/// numbers are those of Slamtec's SDK, whose angles have 16 binary places.
+double parallax_deg(int mm) {
+  if (mm < 50) return 7.5;
+  const double k = 98361.0 / (4.0 * mm);
+  return 8.0 - (64.0 * k + k * k * k / 98304.0) / 65536.0 * 180.0 / math::kPi;
+}
 
 /// Two halves of a checksum in the low nibbles of A. and 5., over everything after them.
 Bytes synced(const Bytes& rest) {
@@ -30,6 +75,30 @@ Bytes synced(const Bytes& rest) {
 }
 
 }  // namespace
+
+RplidarConfig rplidar_named(std::string_view label) {
+  struct Model {
+    std::string_view name;
+    int number;
+    double samples_per_s;
+    RplidarCapsule capsule;
+  };
+  constexpr std::array<Model, 7> kModels = {{{" A1", 0x18, 4000.0, RplidarCapsule::kLegacy},
+                                             {" A2", 0x28, 8000.0, RplidarCapsule::kUltra},
+                                             {" A3", 0x38, 16000.0, RplidarCapsule::kUltra},
+                                             {" C1", 0x41, 5000.0, RplidarCapsule::kDense},
+                                             {" S1", 0x61, 9200.0, RplidarCapsule::kDense},
+                                             {" S2", 0x71, 32000.0, RplidarCapsule::kDense},
+                                             {" S3", 0x81, 32000.0, RplidarCapsule::kDense}}};
+  RplidarConfig config;
+  for (const Model& model : kModels) {
+    if (label.find(model.name) == std::string_view::npos) continue;
+    config.model = model.number;
+    config.samples_per_s = model.samples_per_s;
+    config.capsule = model.capsule;
+  }
+  return config;
+}
 
 Rplidar::Rplidar(const RplidarConfig& config) : config_(config) { add_knobs(); }
 
@@ -121,7 +190,7 @@ void Rplidar::request(Time now, std::uint8_t command, ByteView payload) {
     case kForceScan:
       return begin(now, Mode::kStandard);
     case kExpressScan:
-      if (payload.size() == 5) begin(now, config_.dense ? Mode::kDense : Mode::kLegacy);
+      if (payload.size() == 5) begin(now, Mode::kExpress);
       return;
     case kConfiguration:
       return configuration(payload);
@@ -146,10 +215,10 @@ void Rplidar::configuration(ByteView payload) {
       append_le(reply, static_cast<std::uint64_t>(std::lround(256e6 / config_.samples_per_s)), 4);
       break;
     case 0x74:
-      append_le(reply, 12U * 256U, 4);
+      append_le(reply, 12 << 8, 4);
       break;
     case 0x75:
-      reply.push_back(mode == 0 ? kNodeType : config_.dense ? kDenseType : kLegacyType);
+      reply.push_back(mode == 0 ? kNodeType : format_of(config_.capsule).type);
       break;
     case 0x7c:
       append_le(reply, 1, 2);
@@ -171,18 +240,21 @@ void Rplidar::begin(Time now, Mode mode) {
   began_ = now;
   sample_ = 0;
   first_capsule_ = true;
-  describe(mode == Mode::kStandard ? 5 : 84, true, mode == Mode::kStandard ? kNodeType : mode == Mode::kDense ? kDenseType : kLegacyType);
+  const CapsuleFormat format = format_of(config_.capsule);
+  mode == Mode::kStandard ? describe(5, true, kNodeType) : describe(format.bytes, true, format.type);
 }
 
 int Rplidar::points_a_message() const {
   if (mode_ == Mode::kStandard) return 16;  // a USB packet's worth of nodes
-  return mode_ == Mode::kDense ? kDensePoints : kLegacyPoints;
+  return format_of(config_.capsule).points;
 }
 
 Time Rplidar::next_event() const {
   if (mode_ == Mode::kIdle) return kNever;
-  return began_ + from_seconds(static_cast<double>(sample_ + points_a_message()) / config_.samples_per_s);
+  return time_of(sample_ + points_a_message());
 }
+
+Time Rplidar::time_of(std::int64_t sample) const { return began_ + from_seconds(static_cast<double>(sample) / config_.samples_per_s); }
 
 void Rplidar::advance(Time now) {
   while (next_event() <= now) mode_ == Mode::kStandard ? nodes() : capsule();
@@ -195,7 +267,7 @@ double Rplidar::bearing_deg(std::int64_t sample) const {
 }
 
 int Rplidar::distance_mm(std::int64_t sample) const {
-  return static_cast<int>(std::lround(1e3 * room_range_m(-bearing_deg(sample) * math::kPi / 180.0)));
+  return millimetres_of(sight_(time_of(sample), -bearing_deg(sample) * math::kPi / 180.0));
 }
 
 void Rplidar::nodes() {
@@ -205,7 +277,7 @@ void Rplidar::nodes() {
     const auto angle_q6 = static_cast<unsigned>(std::lround(64.0 * bearing_deg(sample_))) % (360U * 64U);
     message.push_back(static_cast<std::uint8_t>(kQuality << 2 | (first ? 1 : 2)));
     append_le(message, angle_q6 << 1 | 1U, 2);
-    append_le(message, static_cast<std::uint64_t>(4 * distance_mm(sample_)), 2);
+    append_le(message, 4 * static_cast<std::uint64_t>(distance_mm(sample_)), 2);
   }
   say(std::move(message));
 }
@@ -214,18 +286,54 @@ void Rplidar::capsule() {
   Bytes rest;
   const auto start_q6 = static_cast<unsigned>(std::lround(64.0 * bearing_deg(sample_))) % (360U * 64U);
   append_le(rest, start_q6 | (std::exchange(first_capsule_, false) ? 0x8000U : 0U), 2);
-  if (mode_ == Mode::kDense) {
-    for (int i = 0; i < kDensePoints; ++i) append_le(rest, static_cast<std::uint64_t>(distance_mm(sample_ + i)), 2);
-  } else {
-    // No point is off its even place between two capsules' starts: all offsets are 0.
-    for (int i = 0; i < kLegacyPoints; i += 2) {
-      append_le(rest, static_cast<std::uint64_t>(std::min(distance_mm(sample_ + i), 0x3fff)) << 2, 2);
-      append_le(rest, static_cast<std::uint64_t>(std::min(distance_mm(sample_ + i + 1), 0x3fff)) << 2, 2);
-      rest.push_back(0);
-    }
+  switch (config_.capsule) {
+    case RplidarCapsule::kLegacy:
+      append_legacy(rest);
+      break;
+    case RplidarCapsule::kUltra:
+      append_ultra(rest);
+      break;
+    case RplidarCapsule::kDense:
+      append_dense(rest);
+      break;
   }
   sample_ += points_a_message();
   say(synced(rest));
+}
+
+// No point is off its even place between two capsules' starts: all offsets are 0.
+void Rplidar::append_legacy(Bytes& rest) {
+  for (int i = 0; i < points_a_message(); i += 2) {
+    append_le(rest, static_cast<std::uint64_t>(std::min(distance_mm(sample_ + i), 0x3fff)) << 2, 2);
+    append_le(rest, static_cast<std::uint64_t>(std::min(distance_mm(sample_ + i + 1), 0x3fff)) << 2, 2);
+    rest.push_back(0);
+  }
+}
+
+void Rplidar::append_dense(Bytes& rest) {
+  for (int i = 0; i < points_a_message(); ++i) append_le(rest, static_cast<std::uint64_t>(distance_mm(sample_ + i)), 2);
+}
+
+// Three points a word: a distance, the next one's difference to it, and another one's to the distance of the word that follows.
+void Rplidar::append_ultra(Bytes& rest) {
+  if (sample_ == 0) first_mm_ = behind_encoder_mm(0);
+  for (int i = 0; i < points_a_message(); i += 3) {
+    const Major here = major_of(first_mm_);
+    const int second_mm = behind_encoder_mm(sample_ + i + 1);
+    const int third_mm = behind_encoder_mm(sample_ + i + 2);
+    first_mm_ = behind_encoder_mm(sample_ + i + 3);
+    const Major after = major_of(first_mm_);
+    const Major& base = here.mm == 0 && after.mm != 0 ? after : here;
+    append_le(rest, here.code | difference(second_mm, base) << 12 | difference(third_mm, after) << 22, 4);
+  }
+}
+
+// What is seen where the encoder is at that sample: the bearing depends on the distance, and converges within a micrometre in four rounds.
+int Rplidar::behind_encoder_mm(std::int64_t sample) const {
+  int mm = 1000;
+  for (int round = 0; round < 4; ++round)
+    mm = millimetres_of(sight_(time_of(sample), -(bearing_deg(sample) - parallax_deg(mm)) * math::kPi / 180.0));
+  return mm;
 }
 
 void Rplidar::spoil_sum(Bytes& message) const {

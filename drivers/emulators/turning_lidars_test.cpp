@@ -88,7 +88,7 @@ TEST_CASE("RPLIDAR: capsules have their sums in the sync nibbles, start angles a
   for (const bool dense : {false, true}) {
     CAPTURE(dense);
     RplidarConfig config;
-    config.dense = dense;
+    config.capsule = dense ? RplidarCapsule::kDense : RplidarCapsule::kLegacy;
     Rplidar lidar(config);
     CHECK(asked(lidar, at_ms(0),
                 "a582050000000000"
@@ -112,6 +112,36 @@ TEST_CASE("RPLIDAR: capsules have their sums in the sync nibbles, start angles a
       CHECK(first_mm == doctest::Approx(room_mm(start_deg)).epsilon(0.01));
     }
   }
+}
+
+TEST_CASE("RPLIDAR: ultra capsules have 32 words of a distance and two differences, past the axis as the laser looks") {
+  RplidarConfig config;
+  config.capsule = RplidarCapsule::kUltra;
+  config.samples_per_s = 8000.0;
+  Rplidar lidar(config);
+  // 1 m all round: 512 + (1000 - 512) / 2 = 756, and both neighbours as far.
+  lidar.look([](Time, double) { return 1.0; });
+  CHECK(asked(lidar, at_ms(0), "a58205000000000022") == "a55a8400004084");
+  lidar.advance(at_ms(24));
+  const std::vector<Bytes> capsules = lidar.take();
+  REQUIRE(capsules.size() == 2);
+  for (const Bytes& c : capsules) {
+    REQUIRE(c.size() == 132);
+    for (std::size_t at = 4; at < 132; at += 4) CHECK((u16(c, at) | u16(c, at + 2) << 16) == 756U);
+  }
+  CHECK(u16(capsules[0], 2) == 0x8000);
+  CHECK(u16(capsules[1], 2) == 2765);  // 43.2 degrees in 64ths
+  // A wall that begins at 90 degrees to the right is met 6.6 degrees later by the encoder: 8 - (64 k + k^3 / 98304) / 65536 rad, k = 24.59.
+  Rplidar edge(config);
+  edge.look([](Time, double bearing_rad) { return bearing_rad < -math::kPi / 2 && bearing_rad > -math::kPi ? 1.0 : 0.0; });
+  (void)asked(edge, at_ms(0), "a58205000000000022");
+  edge.advance(at_ms(36));
+  int word = 0;
+  for (const Bytes& c : edge.take()) {
+    for (std::size_t at = 4; at < 132 && (u16(c, at) & 0xfff) == 0; at += 4) ++word;
+    if (word % 32 != 0) break;
+  }
+  CHECK(word * 3 * 0.45 == doctest::Approx(96.6).epsilon(0.02));
 }
 
 TEST_CASE("LD19: the check value of the CRC, and frames of 47 bytes with 12 points at their angles") {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Frames, and the replies in them (vesc_packet.cpp, vesc_replies.cpp).
 #include "drivers/emulators/vesc_packet.hpp"
 
 #include <doctest/doctest.h>
@@ -6,7 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "drivers/emulators/test_hex.hpp"
+#include "drivers/emulators/test_vesc.hpp"
 
 namespace pitwall::emulators {
 namespace {
@@ -124,6 +125,110 @@ TEST_CASE("a stray 03 01 80 keeps everything waiting for 384 bytes, and then all
   // The claim is complete with 3 + 384 + 3 bytes: 65 frames of 6 bytes behind the stray ones.
   CHECK(fed == 393);
   CHECK(in_one_go == 65);
+}
+
+TEST_CASE("FW_VERSION is the example of the document") {
+  VescConfig config;
+  config.hardware = "PEER_60";
+  config.uuid = {0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1a, 0x1b};
+  config.paired = false;
+  config.test_version = 1;
+  Vesc vesc(config);
+  CHECK(hex_of(asked(vesc, at_ms(1), {0})) ==
+        "000701"
+        "504545525f363000"
+        "101112131415161718191a1b"
+        "000100000000000000"
+        "deadbeef");
+}
+
+TEST_CASE("the full reply is 74 bytes of 7.01, 73 of 5.2, 59 of 3.40, and the old layout before 3.33") {
+  for (const auto& [firmware, length] :
+       {std::pair{"firmware 7 1", 74}, {"firmware 5 2", 73}, {"firmware 3 40", 59}, {"firmware 2 18", 56}}) {
+    CAPTURE(firmware);
+    Vesc vesc;
+    turn(vesc, at_ms(0), firmware);
+    CHECK(values(vesc, at_ms(1)).size() == static_cast<std::size_t>(length));
+  }
+  Vesc old;
+  turn(old, at_ms(0), "firmware 2 18");
+  CHECK(asked(old, at_ms(1), {0}) == Bytes{0, 2, 18});
+}
+
+TEST_CASE("the fields of the full reply are where the table has them") {
+  VescConfig config;
+  config.own_motor = false;
+  Vesc vesc(config);
+  turn(vesc, at_ms(0), "battery 11.3");
+  turn(vesc, at_ms(0), "fet_temperature 41.2");
+  turn(vesc, at_ms(0), "motor_temperature -12.7");
+  MotorState motor;
+  motor.erpm = -4614.0;
+  motor.revolutions = -100.5;
+  motor.travelled = 200.5;
+  motor.current_a = 12.34;
+  motor.input_a = -3.21;
+  motor.duty = -0.25;
+  vesc.drive(at_ms(0), motor);
+  vesc.advance(at_ms(11));
+  const Bytes p = values(vesc, at_ms(11));
+  CHECK(p[0] == 4);
+  CHECK(i16_at(p, 1, 10) == doctest::Approx(41.2));
+  CHECK(i16_at(p, 3, 10) == doctest::Approx(-12.7));
+  CHECK(i32_at(p, 5, 100) == doctest::Approx(12.34).epsilon(0.001));
+  CHECK(i32_at(p, 9, 100) == doctest::Approx(-3.21).epsilon(0.004));
+  CHECK(i32_at(p, 17, 100) == doctest::Approx(12.34).epsilon(0.001));
+  CHECK(i16_at(p, 21, 1000) == -0.25);
+  CHECK(i32_at(p, 23, 1) == -4614);
+  CHECK(i16_at(p, 27, 10) == doctest::Approx(11.3));
+  CHECK(i32_at(p, 45, 1) == -603);
+  CHECK(i32_at(p, 49, 1) == 1203);
+  CHECK(p[53] == 0);
+  CHECK(p[58] == 9);
+  CHECK(p[73] == 0);
+}
+
+TEST_CASE("the selective reply echoes the mask and has the set fields only") {
+  Vesc vesc;
+  const Bytes racing = asked(vesc, at_ms(1), bytes_of("320020a3ff"));
+  // Bits 0..9, 13, 15 and 21.
+  CHECK(racing.size() == 5 + 2 + 2 + 4 * 4 + 2 + 4 + 2 + 4 + 4 + 1 + 1);
+  CHECK(hex_of(ByteView(racing).first(5)) == "320020a3ff");
+  CHECK(asked(vesc, at_ms(2), bytes_of("3200000100")).size() == 7);
+  turn(vesc, at_ms(3), "firmware 5 2");
+  CHECK(asked(vesc, at_ms(4), bytes_of("320020a3ff")).size() == racing.size() - 1);
+}
+
+TEST_CASE("the set-up view is 70 bytes and tells the time since the start") {
+  Vesc vesc;
+  const Bytes p = asked(vesc, at_ms(1500), {vesc_id::kGetValuesSetup});
+  CHECK(p.size() == 70);
+  CHECK(i32_at(p, 66, 1) == 1500);
+}
+
+TEST_CASE("the IMU answers 68 bytes for everything and 28 for rates and accelerations, in g and degrees per second") {
+  Vesc vesc;
+  vesc.feel({{0.0, 0.0, 0.0}, {0.25, -0.5, 1.0}, {10.0, 0.0, -90.5}});
+  CHECK(asked(vesc, at_ms(1), bytes_of("41ffff")).size() == 68);
+  const Bytes p = asked(vesc, at_ms(1), bytes_of("4101f8"));
+  CHECK(p.size() == 28);
+  const auto value = [&](std::size_t i) { return std::bit_cast<float>(read_u32(ByteView(p).subspan(3 + 4 * i))); };
+  CHECK(value(0) == 0.25F);
+  CHECK(value(1) == -0.5F);
+  CHECK(value(2) == 1.0F);
+  CHECK(value(3) == 10.0F);
+  CHECK(value(5) == -90.5F);
+  turn(vesc, at_ms(2), "imu 0");
+  const Bytes none = asked(vesc, at_ms(2), bytes_of("4101f8"));
+  CHECK(std::all_of(none.begin() + 3, none.begin() + 27, [](std::uint8_t byte) { return byte == 0; }));
+}
+
+TEST_CASE("unknown ids are passed over in silence") {
+  Vesc vesc;
+  vesc.receive(at_ms(1), vesc_frame(Bytes{200, 1, 2, 3}));
+  vesc.receive(at_ms(1), vesc_frame(Bytes{vesc_id::kSetRpm, 1}));
+  CHECK(vesc.take().empty());
+  CHECK(vesc.log().empty());
 }
 
 }  // namespace pitwall::emulators

@@ -65,11 +65,11 @@ void CarOnRig::start(const std::vector<std::string>& flags, const std::string& t
                                  "--vesc",
                                  rig_->vesc_path().string(),
                                  "--lidar",
-                                 "127.0.0.1:" + std::to_string(rig_->hokuyo_port()),
+                                 lidar_ == "hokuyo" ? "127.0.0.1:" + std::to_string(rig_->hokuyo_port()) : rig_->path(lidar_).string(),
                                  "--joystick",
                                  rig_->joystick_path().string()};
   words.insert(words.end(), flags.begin(), flags.end());
-  if (std::find(words.begin(), words.end(), "--car") == words.end()) words.insert(words.end(), {"--car", "rb1"});
+  if (std::find(words.begin(), words.end(), "--car") == words.end()) words.insert(words.end(), {"--car", car_});
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);

@@ -18,8 +18,9 @@ class CarOnRig {
  public:
   /// The rig serves from here on; car_run is not started yet. `name` names the folder.
   explicit CarOnRig(const std::string& name, emulators::RigOptions options = {});
-  /// On another's rig, whose folder this is.
-  CarOnRig(emulators::Rig& rig, std::filesystem::path folder) : folder_(std::move(folder)), rig_(&rig) {}
+  /// On another's rig, whose folder this is; `car` is a profile or its file, `lidar` the device on the rig.
+  CarOnRig(emulators::Rig& rig, std::filesystem::path folder, std::string car = "rb1", std::string lidar = "hokuyo")
+      : folder_(std::move(folder)), car_(std::move(car)), lidar_(std::move(lidar)), rig_(&rig) {}
   ~CarOnRig();
   CarOnRig(const CarOnRig&) = delete;
   CarOnRig& operator=(const CarOnRig&) = delete;
@@ -52,6 +53,8 @@ class CarOnRig {
 
  private:
   std::filesystem::path folder_;
+  std::string car_ = "rb1";
+  std::string lidar_ = "hokuyo";
   std::unique_ptr<emulators::Rig> own_rig_;
   emulators::Rig* rig_ = nullptr;
   int process_ = -1;

@@ -59,7 +59,7 @@ void add_cases(const std::string& file, std::vector<Job>& jobs) {
 
 TEST_CASE("a minute of driving, and beside it the safety list, process by process") {
   std::vector<Job> jobs{{"--source-file='*car_loop_test.cpp'", -1, ""}};
-  for (const char* file : {"car_inputs_test.cpp", "car_run_test.cpp"}) add_cases(file, jobs);
+  for (const char* file : {"car_inputs_test.cpp", "car_run_test.cpp", "lidars_test.cpp"}) add_cases(file, jobs);
   REQUIRE(jobs.size() > 20);
   std::atomic<std::size_t> next = 0;
   std::vector<std::thread> workers;
