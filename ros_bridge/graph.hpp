@@ -21,7 +21,8 @@ struct TopicSpec {
   std::string name;  ///< as ROS says it, absolute: "/scan"
   std::string type;  ///< "sensor_msgs/msg/LaserScan"
   Qos qos;
-  /// "RIHS01_<64 hex digits>" of a type that ros_messages does not know; empty: that of ros_messages. Of an endpoint: what its process says.
+  /// "RIHS01_<64 hex digits>" of a type that ros_messages does not know; empty: that of ros_messages. Of an endpoint: what its process
+  /// says.
   std::string type_hash = {};
 };
 

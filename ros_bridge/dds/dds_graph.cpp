@@ -163,13 +163,15 @@ Status DdsGraph::subscribe(const TopicSpec& spec, Handler handler) {
 }
 
 bool DdsGraph::publish(PublisherId publisher, std::string_view cdr) {
-  PITWALL_CHECK(publisher < parts_->publishers.size() && is_plain_cdr(cdr), publisher, cdr.size());
+  PITWALL_CHECK(publisher < parts_->publishers.size(), publisher);
+  if (!is_plain_cdr(cdr)) return false;
   const Parts::Publisher& to = parts_->publishers[publisher];
   return dds_writecdr(to.writer, make_plain_cdr(to.type, cdr)) == DDS_RETCODE_OK;
 }
 
 std::size_t DdsGraph::readers_of(PublisherId publisher) const {
-  const dds_return_t count = dds_get_matched_subscriptions(parts_->publishers.at(publisher).writer, nullptr, 0);
+  PITWALL_CHECK(publisher < parts_->publishers.size(), publisher);
+  const dds_return_t count = dds_get_matched_subscriptions(parts_->publishers[publisher].writer, nullptr, 0);
   return static_cast<std::size_t>(std::max(count, 0));
 }
 
@@ -186,6 +188,7 @@ void DdsGraph::wait(Time until) {
   const steady_clock::time_point end{nanoseconds(until.ns) - parts_->to_unix};
   while (parts_->bell.wait(end)) {
     const bool messages = parts_->hand_out();
+    parts_->discovery.forget_gone();
     if (parts_->discovery.update() || messages) return;
   }
 }

@@ -48,7 +48,7 @@ Qos qos_of(const dds_qos_t* qos) {
   return out;
 }
 
-/// Takes what a reader of a built-in topic holds; `visit(sample, alive)`. Of what is gone only the key is there.
+/// Takes what a reader of a built-in topic holds; `visit(sample, handle, alive)`. Of what is gone only the key is there.
 template <class Sample, class Visit>
 bool take_all(dds_entity_t reader, Visit&& visit) {
   bool any = false;
@@ -59,7 +59,8 @@ bool take_all(dds_entity_t reader, Visit&& visit) {
     if (count <= 0) return any;
     any = true;
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-      visit(*static_cast<const Sample*>(samples[i]), infos[i].valid_data && infos[i].instance_state == DDS_IST_ALIVE);
+      const bool alive = infos[i].valid_data && infos[i].instance_state == DDS_IST_ALIVE;
+      visit(*static_cast<const Sample*>(samples[i]), infos[i].instance_handle, alive);
     }
     dds_return_loan(reader, samples.data(), count);
   }
@@ -114,26 +115,26 @@ bool Discovery::update() {
 }
 
 bool Discovery::update_participants() {
-  return take_all<dds_builtintopic_participant_t>(participants_, [this](const dds_builtintopic_participant_t& participant, bool alive) {
-    if (!alive) nodes_.erase(gid_of(participant.key));
-  });
+  return take_all<dds_builtintopic_participant_t>(
+      participants_, [this](const dds_builtintopic_participant_t& participant, std::uint64_t /*handle*/, bool alive) {
+        if (!alive) nodes_.erase(gid_of(participant.key));
+      });
 }
 
 bool Discovery::update_endpoints(std::int32_t reader, bool writes) {
-  return take_all<dds_builtintopic_endpoint_t>(reader, [this, writes](const dds_builtintopic_endpoint_t& found, bool alive) {
-    const Gid gid = gid_of(found.key);
-    if (!alive) {
-      endpoints_.erase(gid);
-      return;
-    }
-    const std::optional<std::string> topic = ros_topic(found.topic_name);
-    if (!topic) return;
-    Endpoint& endpoint = endpoints_[gid];
-    endpoint.gid = gid;
-    endpoint.writes = writes;
-    endpoint.topic = {*topic, ros_type(found.type_name), qos_of(found.qos), user_data_value(user_data_of(found.qos), "typehash")};
-    endpoint.ours = std::equal(own_.begin(), own_.begin() + kPrefixBytes, gid.begin());
-  });
+  return take_all<dds_builtintopic_endpoint_t>(
+      reader, [this, writes](const dds_builtintopic_endpoint_t& found, std::uint64_t handle, bool alive) {
+        const Gid gid = gid_of(found.key);
+        if (writes && alive) writers_[handle] = gid;
+        if (writes && !alive) gone_.push_back(handle);
+        if (!alive) {
+          endpoints_.erase(gid);
+        } else if (const std::optional<std::string> topic = ros_topic(found.topic_name)) {
+          const std::string hash = user_data_value(user_data_of(found.qos), "typehash");
+          const bool ours = std::equal(own_.begin(), own_.begin() + kPrefixBytes, gid.begin());
+          endpoints_[gid] = {gid, writes, {*topic, ros_type(found.type_name), qos_of(found.qos), hash}, "", ours};
+        }
+      });
 }
 
 bool Discovery::update_nodes() {
@@ -166,9 +167,16 @@ std::vector<Endpoint> Discovery::endpoints() const {
 }
 
 Gid Discovery::writer(std::uint64_t publication_handle) const {
+  if (const auto known = writers_.find(publication_handle); known != writers_.end()) return known->second;
+  // Its first message came with the news of it. Cyclone DDS looks through all that it knows, so this is not the way for every message.
   dds_builtintopic_endpoint_t endpoint{};
   if (dds_instance_get_key(publications_, publication_handle, &endpoint) != DDS_RETCODE_OK) return {};
   return gid_of(endpoint.key);
+}
+
+void Discovery::forget_gone() {
+  for (const std::uint64_t handle : gone_) writers_.erase(handle);
+  gone_.clear();
 }
 
 }  // namespace pitwall::ros_bridge

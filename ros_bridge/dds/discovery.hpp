@@ -27,8 +27,10 @@ class Discovery {
   bool update();
 
   [[nodiscard]] std::vector<Endpoint> endpoints() const;
-  /// The GUID behind the handle that comes with a message.
+  /// The GUID behind the handle that comes with a message; of a writer that is gone, too, until forget_gone().
   [[nodiscard]] Gid writer(std::uint64_t publication_handle) const;
+  /// After the messages of writers that an update() found gone were handed out.
+  void forget_gone();
 
  private:
   bool update_participants();
@@ -43,6 +45,8 @@ class Discovery {
   std::string node_;
   std::vector<Gid> own_readers_, own_writers_;
   std::map<Gid, Endpoint> endpoints_;
+  std::map<std::uint64_t, Gid> writers_;  ///< of any topic, by publication handle
+  std::vector<std::uint64_t> gone_;
   /// Per participant: the node that each of its readers and writers belongs to.
   std::map<Gid, std::map<Gid, std::string>> nodes_;
 };

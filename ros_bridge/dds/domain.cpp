@@ -66,6 +66,11 @@ Result<dds_entity_t> create(const DdsSettings& settings) {
   const std::string said = cyclone_log().collected();
   if (handle >= 0) return handle;
   std::string message = "DDS domain " + std::to_string(settings.domain) + ": " + (said.empty() ? dds_strretcode(handle) : said);
+  if (said.find("participant index") != std::string::npos) {
+    message +=
+        "; as many processes of this machine as there may be are in the domain: end some, or raise Discovery/MaxAutoParticipantIndex in "
+        "CYCLONEDDS_URI";
+  }
   if (!settings.cyclone_uri.empty()) message += " (CYCLONEDDS_URI='" + settings.cyclone_uri + "')";
   return Error{message};
 }
