@@ -5,6 +5,7 @@
 //   fast_dds_peer DOMAIN
 #include <fastcdr/Cdr.h>
 #include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
+#include <fastrtps/utils/IPLocator.h>
 #include <unistd.h>
 
 #include <array>
@@ -259,6 +260,10 @@ class Peer {
     loopback->interfaceWhiteList.emplace_back("127.0.0.1");
     qos.transport().use_builtin_transports = false;
     qos.transport().user_transports.push_back(loopback);
+    // As rmw_fastrtps_cpp does for ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST.
+    eprosima::fastrtps::rtps::Locator_t localhost;
+    eprosima::fastrtps::rtps::IPLocator::setIPv4(localhost, 127, 0, 0, 1);
+    qos.wire_protocol().builtin.initialPeersList.push_back(localhost);
     qos.user_data().setValue({'e', 'n', 'c', 'l', 'a', 'v', 'e', '=', '/', ';'});
     participant_ = fast::DomainParticipantFactory::get_instance()->create_participant(domain, qos, &witness_, fast::StatusMask::none());
     publisher_ = participant_->create_publisher(fast::PUBLISHER_QOS_DEFAULT);
