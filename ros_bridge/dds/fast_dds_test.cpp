@@ -18,22 +18,14 @@ std::string type_of(const Message& /*message*/) {
 
 ros_messages::Header header() { return {{1'700'000'000, 123'456'789}, "laser"}; }
 
-/// Publishes until the answer is there: who is matched first is the middleware's affair.
 template <class Message>
-void check_there_and_back(DdsGraph& graph, const std::string& topic, const Message& message, const Qos& back) {
+void check_there_and_back(DdsGraph& graph, const std::string& topic, const Message& message, const Qos& back,
+                          std::vector<std::string>& got) {
   CAPTURE(topic);
   const std::string sent = ros_messages::write(message);
-  std::vector<std::string> got;
   collect(graph, {topic + "/back", type_of(message), back}, got);
   const auto id = advertise(graph, {topic, type_of(message), Qos::publish()});
-  const auto answered = [&] {
-    return wait_for(graph, [&] { return graph.readers_of(id) == 1; }) && wait_for(graph, [&] {
-             graph.publish(id, sent);
-             wait_during(graph, 20);
-             return !got.empty();
-           });
-  };
-  REQUIRE(answered());
+  REQUIRE(publish_until(graph, id, sent, [&] { return !got.empty(); }));
   CHECK(got[0].substr(0, sent.size()) == sent);
   const auto back_again = ros_messages::read<Message>(got[0]);
   REQUIRE(back_again.ok());
@@ -45,13 +37,14 @@ TEST_CASE("scan, odometry, drive, tf and joystick go to Fast DDS and back, throu
   const auto graph = make_graph("/test", settings);
   const OtherProcess peer(PITWALL_FAST_DDS_PEER " " + std::to_string(settings.domain), settings);
 
+  std::vector<std::string> scans, odometries, drives, tfs, joys;  // as long as the graph: answers may still come
   ros_messages::LaserScan scan;
   scan.header = header();
   scan.angle_min = -2.35F;
   scan.angle_increment = 0.004F;
   for (int i = 0; i < 1081; ++i) scan.ranges.push_back(0.01F * static_cast<float>(i));
   scan.intensities = {1.0F, 2.0F};
-  check_there_and_back(*graph, "/scan", scan, Qos::sensor_data());
+  check_there_and_back(*graph, "/scan", scan, Qos::sensor_data(), scans);
 
   ros_messages::Odometry odometry;
   odometry.header = header();
@@ -59,13 +52,13 @@ TEST_CASE("scan, odometry, drive, tf and joystick go to Fast DDS and back, throu
   odometry.pose.pose.position.x = 1.25;
   odometry.pose.covariance[35] = 0.5;
   odometry.twist.twist.angular.z = -0.75;
-  check_there_and_back(*graph, "/odom", odometry, Qos::subscribe());
+  check_there_and_back(*graph, "/odom", odometry, Qos::subscribe(), odometries);
 
   ros_messages::AckermannDriveStamped drive;
   drive.header = header();
   drive.drive.steering_angle = -0.25F;
   drive.drive.speed = 3.5F;
-  check_there_and_back(*graph, "/drive", drive, Qos::publish());
+  check_there_and_back(*graph, "/drive", drive, Qos::publish(), drives);
 
   ros_messages::TFMessage tf;
   for (const char* child : {"base_link", "laser"}) {
@@ -74,13 +67,13 @@ TEST_CASE("scan, odometry, drive, tf and joystick go to Fast DDS and back, throu
     tf.transforms.back().child_frame_id = child;
     tf.transforms.back().transform.translation.x = 0.27;
   }
-  check_there_and_back(*graph, "/tf", tf, Qos::subscribe(100));
+  check_there_and_back(*graph, "/tf", tf, Qos::subscribe(100), tfs);
 
   ros_messages::Joy joy;
   joy.header = header();
   joy.axes = {0.0F, -1.0F, 0.5F};
   joy.buttons = {0, 1, 0, 0, 1};
-  check_there_and_back(*graph, "/joy", joy, Qos::subscribe());
+  check_there_and_back(*graph, "/joy", joy, Qos::subscribe(), joys);
   CHECK(graph->refused() == 0);
 
   // The same in the other byte order is taken; in another encoding it is counted, once in the log, and the writer's next is taken.
@@ -88,12 +81,8 @@ TEST_CASE("scan, odometry, drive, tf and joystick go to Fast DDS and back, throu
   collect(*graph, {"/joy_big_endian", type_of(joy), Qos::publish()}, big_endian);
   collect(*graph, {"/joy_damaged", type_of(joy), Qos::publish()}, damaged);
   const auto otherwise = advertise(*graph, {"/joy_otherwise", type_of(joy), Qos::publish()});
-  REQUIRE(wait_for(*graph, [&] { return graph->readers_of(otherwise) == 1; }));
-  REQUIRE(wait_for(*graph, [&] {
-    graph->publish(otherwise, ros_messages::write(joy));
-    wait_during(*graph, 20);
-    return !big_endian.empty() && !damaged.empty() && graph->refused() > 0;
-  }));
+  REQUIRE(publish_until(*graph, otherwise, ros_messages::write(joy),
+                        [&] { return !big_endian.empty() && !damaged.empty() && graph->refused() > 0; }));
   CHECK(big_endian[0][1] == '\0');
   CHECK(*ros_messages::read<ros_messages::Joy>(big_endian[0]) == joy);
   for (const std::string& each : damaged) CHECK(*ros_messages::read<ros_messages::Joy>(each) == joy);
@@ -109,14 +98,10 @@ TEST_CASE("Fast DDS sees our enclave, hashes, QoS and node, and we see its") {
   const auto ask = advertise(*graph, {"/ask", text, Qos::publish()});
   std::vector<std::string> answers;
   collect(*graph, {"/seen", text, Qos::publish()}, answers);
-  REQUIRE(wait_for(*graph, [&] { return graph->readers_of(ask) == 1; }));
-
   std::string seen;
   const auto has = [&seen](const std::string& line) { return seen.find(line + "\n") != std::string::npos; };
   const std::string node = "node /car1 pitwall 1 readers 3 writers";
-  CHECK(wait_for(*graph, [&] {
-    graph->publish(ask, ros_messages::write(ros_messages::String{"?"}));
-    wait_during(*graph, 20);
+  CHECK(publish_until(*graph, ask, ros_messages::write(ros_messages::String{"?"}), [&] {
     if (!answers.empty()) seen = ros_messages::read<ros_messages::String>(answers.back())->data;
     return has(node);
   }));

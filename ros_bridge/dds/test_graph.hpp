@@ -69,10 +69,10 @@ class OtherProcess {
   int input_ = -1;
 };
 
-/// Lets the graph hand out until `done`, 10 s at most; whether it is.
+/// Lets the graph hand out until `done`, a minute at most; whether it is.
 template <class Done>
 bool wait_for(DdsGraph& graph, Done&& done) {
-  const Time end = graph.now() + from_milliseconds(10'000);
+  const Time end = graph.now() + from_milliseconds(60'000);
   while (!done() && graph.now() < end) graph.wait(end);
   return done();
 }
@@ -87,10 +87,25 @@ inline Graph::PublisherId advertise(DdsGraph& graph, const TopicSpec& topic) {
   if (!id) FAIL(id.error().message);
   return *id;
 }
-/// Collects what comes.
+/// Collects what comes, as long as the graph is there.
 inline void collect(DdsGraph& graph, const TopicSpec& topic, std::vector<std::string>& into) {
   const Status status = graph.subscribe(topic, [&into](std::string_view cdr, const Arrival& /*arrival*/) { into.emplace_back(cdr); });
   if (!status) FAIL(status.error().message);
+}
+
+/// Publishes again and again until `done`: the others may not have met our reader of their answers when they meet our writer.
+template <class Done>
+bool publish_until(DdsGraph& graph, Graph::PublisherId id, const std::string& cdr, Done&& done) {
+  const Time end = graph.now() + from_milliseconds(60'000);
+  Time next = graph.now();
+  while (!done() && graph.now() < end) {
+    if (graph.now() >= next) {
+      graph.publish(id, cdr);
+      next = graph.now() + from_milliseconds(50);
+    }
+    graph.wait(next);
+  }
+  return done();
 }
 
 inline std::size_t endpoints_of(const DdsGraph& graph, const std::string& node) {
