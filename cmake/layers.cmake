@@ -34,7 +34,7 @@ set(PITWALL_MAY_USE_tests ${PITWALL_FOLDERS})
 set(PITWALL_MAY_USE_bench ${PITWALL_FOLDERS})
 
 # Third-party libraries stay in the .cpp files of the folders named here (Eigen, header-only, may be anywhere).
-set(PITWALL_THIRD_PARTY spdlog/ yaml-cpp/ box2d/ png.h opencv2/ ceres/ nanoflann nlohmann/ CLI/ sqlite3.h zstd.h lz4frame.h libdeflate.h hwy/)
+set(PITWALL_THIRD_PARTY spdlog/ yaml-cpp/ box2d/ png.h opencv2/ ceres/ nanoflann nlohmann/ CLI/ sqlite3.h zstd.h lz4frame.h libdeflate.h hwy/ dds/)
 set(PITWALL_HOME_OF_spdlog/ core)
 set(PITWALL_HOME_OF_yaml-cpp/ core recording)
 set(PITWALL_HOME_OF_box2d/ sim)
@@ -49,6 +49,7 @@ set(PITWALL_HOME_OF_zstd.h recording)
 set(PITWALL_HOME_OF_lz4frame.h recording)
 set(PITWALL_HOME_OF_libdeflate.h recording)
 set(PITWALL_HOME_OF_hwy/ core sim tracks)
+set(PITWALL_HOME_OF_dds/ ros_bridge/dds)
 
 # A run is a function of its resolved scenario: these folders may not ask the machine for anything.
 set(PITWALL_DETERMINISTIC core plant tracks ros_messages recording drivers sim controllers/qp controllers localization localization/slam localization/localizer scenarios)

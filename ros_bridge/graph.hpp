@@ -21,6 +21,9 @@ struct TopicSpec {
   std::string name;  ///< as ROS says it, absolute: "/scan"
   std::string type;  ///< "sensor_msgs/msg/LaserScan"
   Qos qos;
+  /// "RIHS01_<64 hex digits>" of a type that ros_messages does not know; empty: that of ros_messages. Of an endpoint: what its process
+  /// says.
+  std::string type_hash = {};
 };
 
 /// The GUID of a reader, writer or participant.
@@ -66,7 +69,7 @@ class Graph {
   [[nodiscard]] virtual std::vector<Endpoint> endpoints() const = 0;
   /// Monotonic, moved to the Unix epoch once at the start: never jumps.
   [[nodiscard]] virtual Time now() const = 0;
-  /// Hands out what has arrived, or waits for something to arrive, until `until` at the latest.
+  /// Hands out what has arrived, or waits for something to arrive or for the graph to change, until `until` at the latest.
   virtual void wait(Time until) = 0;
 };
 

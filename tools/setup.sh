@@ -5,7 +5,7 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache libeigen3-dev libbox2d-dev libyaml-cpp-dev libspdlog-dev libpng-dev zlib1g-dev libhwy-dev
-  libceres-dev libcli11-dev nlohmann-json3-dev pkg-config libzstd-dev liblz4-dev libdeflate-dev libsqlite3-dev)
+  libceres-dev libcli11-dev nlohmann-json3-dev pkg-config libzstd-dev liblz4-dev libdeflate-dev libsqlite3-dev cyclonedds-dev)
 if [[ "${1:-}" == "--tests" ]]; then
   packages+=(doctest-dev libmpfr-dev libbenchmark-dev python3 clang-format-14 clang-tidy-14)
 fi
