@@ -8,16 +8,24 @@
 #include <utility>
 
 #include "ros_bridge/graph.hpp"
+#include "ros_messages/describe.hpp"
 #include "ros_messages/message.hpp"
 
 namespace pitwall::ros_bridge {
+
+/// The topic of messages of that struct, with their type's hash.
+template <class Message>
+TopicSpec topic_of(const std::string& topic, const Qos& qos) {
+  static const std::string hash = ros_messages::type_hash(ros_messages::describe<Message>());
+  return {topic, std::string(Message::kType), qos, hash};
+}
 
 /// Publishes messages of one struct on one topic; holds its buffer.
 template <class Message>
 class Publisher {
  public:
   Status open(Graph& graph, const std::string& topic, const Qos& qos) {
-    const Result<Graph::PublisherId> id = graph.advertise({topic, std::string(Message::kType), qos});
+    const Result<Graph::PublisherId> id = graph.advertise(topic_of<Message>(topic, qos));
     if (!id) return id.error();
     graph_ = &graph;
     id_ = *id;
