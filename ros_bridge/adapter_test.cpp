@@ -9,6 +9,7 @@
 #include "controllers/make.hpp"
 #include "core/test_car.hpp"
 #include "ros_bridge/gate.hpp"
+#include "ros_bridge/in_order.hpp"
 #include "ros_bridge/live_parameters.hpp"
 #include "ros_bridge/memory_graph.hpp"
 #include "ros_bridge/node_inputs.hpp"
@@ -268,6 +269,46 @@ TEST_CASE("the intent is the exact arc of the command") {
   CHECK(intent_path(20.0, 0.0, wheelbase, p).back().pose.x == doctest::Approx(8.0));
   CHECK(intent_path(-1.0, 0.0, wheelbase, p).back().pose.x == doctest::Approx(-1.5));
   CHECK(intent_path(0.0, 0.3, wheelbase, p).back().pose.x == 0.0);
+}
+
+TEST_CASE("messages are handed out in the order in which they came, also where a transport missed one at first") {
+  // Looks at its topics one after another; "late" is found only at the second look, as its message came just after the first.
+  class Hasty final : public Graph {
+   public:
+    Result<PublisherId> advertise(const TopicSpec& /*topic*/) override { return PublisherId{0}; }
+    bool publish(PublisherId /*publisher*/, std::string_view /*cdr*/) override { return true; }
+    [[nodiscard]] std::size_t readers_of(PublisherId /*publisher*/) const override { return 0; }
+    Status subscribe(const TopicSpec& /*topic*/, Handler handler) override {
+      handlers.push_back(std::move(handler));
+      return {};
+    }
+    [[nodiscard]] std::vector<Endpoint> endpoints() const override { return {}; }
+    [[nodiscard]] Time now() const override { return time; }
+    void wait(Time /*until*/) override {
+      if (looks++ == 0) {
+        handlers[1]("2", {Time{20}, {}, {}});
+        time = Time{30};
+      } else if (looks == 2) {
+        handlers[0]("1", {Time{10}, {}, {}});
+        handlers[1]("4", {Time{40}, {}, {}});
+      } else {
+        time = Time{50};
+        if (looks == 3) handlers[0]("3", {Time{35}, {}, {}});
+      }
+    }
+    std::vector<Handler> handlers;
+    Time time{25};
+    int looks = 0;
+  };
+  Hasty hasty;
+  InOrder ordered(hasty);
+  std::string got;
+  for (int k = 0; k < 2; ++k) REQUIRE(ordered.subscribe({}, [&](std::string_view cdr, const Arrival&) { got += cdr; }).ok());
+  ordered.wait({});
+  CHECK(got == "12");
+  ordered.wait({});
+  ordered.wait({});
+  CHECK(got == "1234");
 }
 
 TEST_CASE("the graph in one process matches by name, type and QoS, keeps to depths, and gives latched messages to those who come late") {

@@ -19,6 +19,7 @@ constexpr Duration kControlTick = from_milliseconds(25);
 constexpr Duration kGraphLooks = from_milliseconds(200);
 // A clock that goes back, or ahead by more than this at once, has jumped.
 constexpr Duration kClockLeap = from_milliseconds(1000);
+constexpr std::size_t kLatenciesKept = 1'000'000;
 
 bool pressed(const Joy& joy, std::int64_t button) {
   return button >= 0 && static_cast<std::size_t>(button) < joy.buttons.size() && joy.buttons[static_cast<std::size_t>(button)] == 1;
@@ -115,7 +116,8 @@ void ControllerNode::take_clock(Time clock) {
 void ControllerNode::begin(Time at) {
   begun_ = true;
   Observation first = inputs_.seen();
-  first.now = at;
+  // Under simulated time always the same, as in the simulator.
+  first.now = setup_.parameters.use_sim_time ? Time{} : at;
   controller_.reset(first);
   period_ = controller_.trigger().period;
   if (period_) next_decision_ = at;
@@ -171,7 +173,13 @@ void ControllerNode::decide(Time at) {
   tick_message_.beam = command_.beam;
   tick_message_.ttc_s = command_.ttc_s;
   tick_.publish(tick_message_);
-  // A stop of the controller's own goes out as it is; what would move the car only through the open gate.
+  send_decision(at);
+  if (!period_ && counts_.latencies_ms.size() < kLatenciesKept)
+    counts_.latencies_ms.push_back(1e3 * (graph_.now() - inputs_.state(NodeInputs::kScan).heard).seconds());
+}
+
+// A stop of the controller's own goes out as it is; what would move the car only through the open gate.
+void ControllerNode::send_decision(Time at) {
   const bool moves = command_.speed_mps != 0.0F;
   if (!facts_.command_finite || (moves && gate_.cause() != Cause::kNone)) return send(at, steering_sent_rad_, 0.0F);
   const auto most = static_cast<float>(setup_.car.speed_max_mps);

@@ -60,6 +60,7 @@ struct NodeCounts {
   std::uint64_t zeros = 0;  ///< of those sent, without a decision
   std::uint64_t stops = 0;  ///< times the gate shut while it was open
   std::uint64_t clock_jumps = 0;
+  std::vector<double> latencies_ms;  ///< from a scan's arrival to its drive, by the graph's clock; the first million
 };
 
 class ControllerNode {
@@ -93,6 +94,7 @@ class ControllerNode {
   void begin(Time at);
   void take_clock(Time clock);
   void decide(Time at);
+  void send_decision(Time at);
   void look(Time at);
   void watch_graph();
   void send(Time stamp, float steering_rad, float speed_mps);
