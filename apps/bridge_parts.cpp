@@ -60,7 +60,7 @@ Result<scenarios::ResolvedRun> resolve_bridge(const BridgeChoice& choice, std::o
       return Error{"--controller " + choice.controller + " follows a line: give its --track"};
     // No criterion but contact ends it: laps without end.
     options.suite_text = "bridge:\n  id: bridge\n  cars:\n    ego: {controller: " + choice.controller +
-                         "}\n  criteria: {laps_at_least: 1000000}\n  timeout_s: 1000000\n";
+                         "}\n  criteria: {laps_at_least: 1000}\n  timeout_s: 100000\n";
     if (choice.track.empty()) options.tracks = {kNoTrack};
   } else {
     options.scenario = choice.scenario;
