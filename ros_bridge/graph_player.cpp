@@ -120,6 +120,14 @@ Status GraphPlayer::wait_until_idle(int looks) {
   return {};
 }
 
+Status GraphPlayer::wait_for(const std::function<bool()>& done, Duration patience) {
+  for (const Time end = graph_.now() + patience; !done() && graph_.now() < end;) {
+    wait(kLook);
+    if (Status status = look_around(); !status) return status;
+  }
+  return {};
+}
+
 Status GraphPlayer::ready(Time time) {
   if (options_.lockstep) {
     if (Status status = wait_until_idle(kIdleLooks); !status) return status;

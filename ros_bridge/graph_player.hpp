@@ -44,6 +44,8 @@ class GraphPlayer final : public recording::Destination {
 
   /// Waits until the required topics are read and the graph has settled. The error says who does not match whom, with their QoS.
   Status connect();
+  /// Until `done`, or for so long. Errors: the program died, interrupted.
+  Status wait_for(const std::function<bool()>& done, Duration patience);
   /// At the end: all that was given has had its effect.
   Status finish();
 

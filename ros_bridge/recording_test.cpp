@@ -14,6 +14,7 @@
 #include "ros_bridge/graph_player.hpp"
 #include "ros_bridge/memory_graph.hpp"
 #include "ros_bridge/qos_text.hpp"
+#include "ros_bridge/slam_feed.hpp"
 #include "ros_messages/convert.hpp"
 #include "tests/support/temp_folder.hpp"
 
@@ -190,6 +191,99 @@ TEST_CASE("a recording is given as it was recorded, transforms ahead, each scan 
                     [](const Endpoint& e) { return e.topic.name == "/own" && e.topic.type_hash == "RIHS01_" + std::string(64, 'a'); }));
 }
 
+TEST_CASE("a SLAM gets the scans that it took in, one pose at a time, three that it rejects, and no corrections of then") {
+  const auto times = [](std::initializer_list<std::int64_t> ms) {
+    std::set<Time> out;
+    for (const std::int64_t each : ms) out.insert(Time{each * kMs});
+    return out;
+  };
+  const std::set<Time> scans = times({0, 25, 50, 75, 100, 125, 150, 175, 200});
+  const auto plan = plan_admissions(times({25, 125, 175}), scans);
+  REQUIRE(plan.ok());
+  CHECK(plan->sacrificed == times({50, 75, 100}));
+  CHECK(plan_admissions(times({25, 30}), scans).error().message.find("1 poses have no scan of their stamp, the first at 30000000 ns") == 0);
+  CHECK(plan_admissions(times({25, 100}), scans).error().message.find("only 2 scans") == 0);
+  CHECK(plan_admissions(times({25}), scans)->sacrificed.empty());
+
+  for (const bool rejects : {true, false}) {
+    MemoryNetwork network(Time{1'000'000 * kMs});
+    MemoryGraph graph(network, "/replay"), slam(network, "/slam");
+    Publisher<ros_messages::PoseWithCovarianceStamped> pose;
+    REQUIRE(pose.open(slam, "/pose", Qos::publish()).ok());
+    std::vector<std::int64_t> seen;
+    std::size_t corrections = 0, transforms = 0;
+    REQUIRE(subscribe<ros_messages::LaserScan>(slam, "/scan", Qos::subscribe(), [&](const auto& m, const Arrival&) {
+              seen.push_back(ros_messages::to_time(m.header.stamp).ns / kMs);
+              if (rejects && seen.size() > 1 && seen.size() < 5) return;
+              pose.publish({m.header, {}});
+            }).ok());
+    REQUIRE(subscribe<ros_messages::TFMessage>(slam, "/tf", Qos::subscribe(100), [&](const auto& m, const Arrival&) {
+              for (const auto& t : m.transforms) (t.header.frame_id == "map" ? corrections : transforms) += 1;
+            }).ok());
+    network.when_idle = [&] { slam.wait(network.now()); };
+    Worker worker;
+    auto player =
+        GraphPlayer::make({recording::topic_for<ros_messages::LaserScan>("/scan"), recording::topic_for<ros_messages::TFMessage>("/tf")},
+                          {}, graph, &worker, never);
+    REQUIRE(player.ok());
+    SlamFeedOptions options;
+    options.plan = *plan;
+    SlamFeed feed(options, **player);
+    REQUIRE(feed.open(graph).ok());
+    const auto give = [&](const std::string& topic, const auto& message, Time at) {
+      const std::string bytes = ros_messages::write(message);
+      return feed.give({topic, std::string(std::decay_t<decltype(message)>::kType), at, recording::as_bytes(bytes)});
+    };
+    Status status;
+    for (const Time stamp : scans) {
+      ros_messages::TFMessage tf;
+      tf.transforms.resize(2);
+      tf.transforms[0].header.frame_id = "map";
+      tf.transforms[1].header.frame_id = "odom";
+      if (status) status = give("/tf", tf, stamp);
+      tf.transforms.resize(1);
+      if (status) status = give("/tf", tf, stamp);
+      ros_messages::LaserScan scan;
+      scan.header.stamp = ros_messages::to_stamp(stamp);
+      if (status) status = give("/scan", scan, stamp);
+    }
+    REQUIRE((*player)->finish().ok());
+    CHECK(corrections == 0);
+    if (rejects) {
+      CHECK(status.ok());
+      CHECK(feed.finish().ok());
+      CHECK(seen == std::vector<std::int64_t>{25, 50, 75, 100, 125, 175});
+      CHECK(feed.poses().size() == 3);
+      CHECK(transforms == 9);
+    } else {
+      CHECK_FALSE(feed.finish().ok());
+      CHECK(feed.finish().error().message.find("the scan of 50000000 ns was taken in") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a SLAM that does not answer is waited for, then the run goes on, but not for ever") {
+  MemoryNetwork network(Time{1'000'000 * kMs});
+  MemoryGraph graph(network, "/replay");
+  Worker worker;
+  auto player = GraphPlayer::make({recording::topic_for<ros_messages::LaserScan>("/scan")}, {}, graph, &worker, never);
+  SlamFeedOptions options;
+  for (int k = 0; k < 20; ++k) options.plan.admitted.insert(Time{k * 100 * kMs});
+  SlamFeed feed(options, **player);
+  REQUIRE(feed.open(graph).ok());
+  Status status;
+  int given = 0;
+  for (; given < 20 && status; ++given) {
+    ros_messages::LaserScan scan;
+    scan.header.stamp = ros_messages::to_stamp(Time{given * 100 * kMs});
+    const std::string bytes = ros_messages::write(scan);
+    status = feed.give({"/scan", "sensor_msgs/msg/LaserScan", {}, recording::as_bytes(bytes)});
+  }
+  CHECK(given == 11);
+  CHECK(network.now() - Time{1'000'000 * kMs} >= Duration{110'000 * kMs});
+  CHECK(status.error().message.find("11 poses in a row did not come: 0, 100000000,") == 0);
+}
+
 TEST_CASE("a player says who does not listen, who cannot, who died, and who is never idle") {
   const TempFolder temp("graph_player_errors");
   const auto bag = recorded_bag(temp);
@@ -223,12 +317,12 @@ TEST_CASE("a player says who does not listen, who cannot, who died, and who is n
 TEST_CASE("a program that was started is busy while it computes, and while it waits it is not; it is stopped by SIGINT, or killed") {
   auto busy = LaunchedPeer::start("sh -c 'while :; do :; done & sleep 100'", {});
   REQUIRE(busy.ok());
-  bool seen = false;
-  for (int k = 0; k < 2000 && !seen; ++k) {
-    seen = (*busy)->busy();
+  int seen = 0;
+  for (int k = 0; k < 2000 && seen < 20; ++k) {
+    seen += (*busy)->busy() ? 1 : 0;
     usleep(1000);
   }
-  CHECK(seen);
+  CHECK(seen == 20);
   CHECK((*busy)->busiest().find("sh (") != std::string::npos);
   CHECK((*busy)->alive());
 
