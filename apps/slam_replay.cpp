@@ -59,6 +59,8 @@ int run(int argc, char** argv) {
   std::string command;
   app.add_option("--run", command,
                  "Of --engine ros: starts the SLAM; {params} and {out} stand for its parameter file and the folder written");
+  int domain = 77;
+  app.add_option("--domain", domain, "Of --engine ros: ROS domain")->check(CLI::Range(0, 232))->capture_default_str();
   app.add_option("--odom", options.odom_frame, "Frame of the odometry (default: the one that was corrected)");
   app.add_option("--label", options.label, "Last part of the folder's name (default: by the mode)")->check([](const std::string& label) {
     return label.find('/') == std::string::npos ? std::string() : std::string("no slash in a label");
@@ -81,7 +83,7 @@ int run(int argc, char** argv) {
   apps::catch_interrupts();
   if (engine == "ros") {
 #if PITWALL_HAS_DDS
-    return apps::slam_replay_ros(recording, options, {command, json});
+    return apps::slam_replay_ros(recording, options, {command, domain, json});
 #else
     return apps::bad_input(Error{"--engine ros: this build has no DDS (package cyclonedds-dev)"});
 #endif

@@ -30,7 +30,6 @@ namespace {
 namespace fs = std::filesystem;
 using Parameters = std::map<std::string, std::string>;
 
-constexpr const char* kDomain = "77";
 constexpr Duration kSettle = from_milliseconds(1000);
 
 /// What the node is started with: the recorded settings, its admission opened in an exact replay, the profile over both.
@@ -196,7 +195,7 @@ int slam_replay_ros(const fs::path& path, const analysis::SlamReplayOptions& opt
     (*graph)->wait((*graph)->now() + kSettle);
     if (const std::string refusal = ros_bridge::interlock_refusal(**graph); !refusal.empty()) return bad_input(Error{refusal});
   }
-  ::setenv("ROS_DOMAIN_ID", kDomain, 1);
+  ::setenv("ROS_DOMAIN_ID", std::to_string(ros.domain).c_str(), 1);
   ::setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST", 1);
   ::unsetenv("ROS_LOCALHOST_ONLY");
 

@@ -11,6 +11,7 @@ namespace pitwall::apps {
 
 struct RosReplay {
   std::string command;  ///< with {params} and {out} for the parameter file and the folder that is written
+  int domain = 77;
   bool json = false;
 };
 

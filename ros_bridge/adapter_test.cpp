@@ -148,6 +148,7 @@ TEST_CASE("the gate wants all of it at once, and names what is missing") {
       {Cause::kClockJumped, [](GateFacts& f) { f.clock_jumped = true; }},
       {Cause::kDuplicatePublisher, [](GateFacts& f) { f.duplicate = true; }},
       {Cause::kOtherDriver, [](GateFacts& f) { f.other_driver = true; }},
+      {Cause::kLoopLate, [](GateFacts& f) { f.since_last = Duration{150 * kMs}; }},
       {Cause::kScanMissing, [](GateFacts& f) { f.scan.reset(); }},
       {Cause::kScanStale, [](GateFacts& f) { f.scan = f.now - Duration{400 * kMs}; }},
       {Cause::kOdometryMissing, [](GateFacts& f) { f.odometry.reset(); }},
@@ -181,6 +182,7 @@ TEST_CASE("the gate wants all of it at once, and names what is missing") {
   f.joy = f.now - Duration{250 * kMs - 1};
   f.scan = f.odometry = f.pose = f.now - Duration{400 * kMs - 1};
   f.command = f.now - Duration{150 * kMs - 1};
+  f.since_last = Duration{150 * kMs - 1};
   CHECK(gate.tick(f) == Cause::kNone);
 }
 

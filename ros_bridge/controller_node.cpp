@@ -194,6 +194,8 @@ void ControllerNode::look(Time at) {
   const Joy& joy = inputs_.joy();
   const GateParameters& g = setup_.parameters.gate;
   facts_.now = at;
+  facts_.since_last = looked_ && at > *looked_ ? at - *looked_ : Duration{};
+  looked_ = at;
   facts_.joy = inputs_.state(NodeInputs::kJoy).arrival;
   facts_.button_there = static_cast<std::size_t>(g.deadman_button) < joy.buttons.size();
   facts_.deadman = pressed(joy, g.deadman_button);

@@ -128,6 +128,7 @@ class ControllerNode {
   float steering_sent_rad_ = 0.0F;
   bool estop_topic_ = false;
   std::optional<Time> looked_at_graph_;
+  std::optional<Time> looked_;
 };
 
 }  // namespace pitwall::ros_bridge

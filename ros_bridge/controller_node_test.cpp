@@ -108,6 +108,26 @@ TEST_CASE("row 4: a controller that does not decide any more is stopped, and not
   CHECK(rig.node->counts().zeros == rig.car.sent.size());
 }
 
+TEST_CASE("row 5: a program that was held up does not drive on by what came meanwhile, however fresh it looks") {
+  TestRig rig;
+  rig.drive();
+  rig.node_runs = false;
+  rig.run_ms(200);
+  rig.car.sent.clear();
+  rig.node_runs = true;
+  rig.run_ms(500);
+  // The first thing that it sends is a stop, and a held deadman is not enough to go on.
+  CHECK_FALSE(moves(rig.car.sent));
+  CHECK_FALSE(rig.car.sent.empty());
+  CHECK(rig.node->gate().cause() == Cause::kDeadmanNotSeenReleased);
+  rig.drive();
+  rig.node_runs = false;
+  rig.run_ms(140);
+  rig.node_runs = true;
+  rig.run_ms(100);
+  CHECK(rig.node->gate().cause() == Cause::kNone);
+}
+
 TEST_CASE("row 20: a LiDAR or an odometry that falls silent stops a controller that runs by itself 0.4 s later") {
   for (bool TestCar::*source : {&TestCar::scan_on, &TestCar::odometry_on}) {
     TestRig rig({}, std::make_unique<Eager>(Duration{25 * kMs}));

@@ -21,6 +21,7 @@ constexpr std::array<Words, kCauses> kWords{{
     {"clock_jumped", "let go of the deadman and press it again; look at time synchronisation"},
     {"duplicate_publisher", "an input has two publishers: end one of them (`ros2 topic info -v`)"},
     {"other_driver", "another node publishes on the drive topic: end it"},
+    {"loop_late", "this program was held up: look at the machine's load"},
     {"scan_missing", "start the LiDAR's node, or look at its topic"},
     {"scan_stale", "no scan that can be used lately: look at LiDAR, network and its clock"},
     {"odometry_missing", "start the odometry, or look at its topic"},
@@ -46,6 +47,7 @@ void GateParameters::fields(FieldVisitor& f) {
   f.number("joy_deadline_s", joy_deadline_s, {"s", 0.05, 0.5, "age of /joy from which the operator counts as lost"});
   f.number("input_deadline_s", input_deadline_s, {"s", 0.05, 0.5, "age of scan, odometry and pose from which nothing moves"});
   f.number("command_deadline_s", command_deadline_s, {"s", 0.05, 0.5, "age of a decision from which nothing moves"});
+  f.number("loop_deadline_s", loop_deadline_s, {"s", 0.05, 1.0, "time between two ticks from which nothing moves"});
   f.number("zeros_s", zeros_s, {"s", 0.1, 10.0, "how long a stop is repeated where no decision comes"});
 }
 
@@ -60,6 +62,7 @@ Cause Gate::of_inputs(const GateFacts& f) const {
   if (f.clock_jumped) return Cause::kClockJumped;
   if (f.duplicate) return Cause::kDuplicatePublisher;
   if (f.other_driver) return Cause::kOtherDriver;
+  if (f.since_last >= from_seconds(parameters_.loop_deadline_s)) return Cause::kLoopLate;
   const auto look = [&](bool needed, const std::optional<Time>& last, Cause missing, Cause stale) {
     if (!needed) return Cause::kNone;
     if (!last) return missing;

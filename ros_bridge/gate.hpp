@@ -36,6 +36,7 @@ enum class Cause : std::uint8_t {
   kClockJumped,
   kDuplicatePublisher,
   kOtherDriver,
+  kLoopLate,
   // Inputs.
   kScanMissing,
   kScanStale,
@@ -61,7 +62,8 @@ struct GateParameters {
   double joy_deadline_s = 0.25;
   double input_deadline_s = 0.4;
   double command_deadline_s = 0.15;
-  double zeros_s = 1.0;  ///< how long a stop is repeated where no decision comes any more; then silence
+  double loop_deadline_s = 0.15;  ///< between two ticks: what came meanwhile looks fresh, and is not
+  double zeros_s = 1.0;           ///< how long a stop is repeated where no decision comes any more; then silence
   void fields(FieldVisitor& f);
 };
 
@@ -82,6 +84,7 @@ struct GateFacts {
   bool clock_jumped = false;  ///< since the last tick
   bool duplicate = false;     ///< an input has two publishers
   bool other_driver = false;  ///< the output has another publisher
+  Duration since_last;        ///< tick, by the same clock
   std::optional<Time> command;
   bool command_finite = true;
   bool shutdown = false;
