@@ -2,6 +2,7 @@
 // The adapter's parts without a node: transforms, gate, live parameters, intent, the in-process graph.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -14,13 +15,12 @@
 #include "ros_bridge/memory_graph.hpp"
 #include "ros_bridge/node_inputs.hpp"
 #include "ros_bridge/reports.hpp"
+#include "ros_bridge/test_node.hpp"
 #include "ros_bridge/tf_buffer.hpp"
 #include "ros_messages/convert.hpp"
 
 namespace pitwall::ros_bridge {
 namespace {
-
-constexpr std::int64_t kMs = 1'000'000;
 
 ros_messages::TFMessage transform(const std::string& parent, const std::string& child, Time stamp, const Pose3& T) {
   ros_messages::TFMessage message;
@@ -345,6 +345,38 @@ TEST_CASE("the graph in one process matches by name, type and QoS, keeps to dept
     CHECK(a.readers_of(*best_effort) == 1);
   }
   CHECK(a.readers_of(*best_effort) == 0);
+}
+
+TEST_CASE("reports come after the command, log what changes at once, and end where the transport fails, without the driving") {
+  TestRig rig;
+  std::vector<std::string> order, log;
+  MemoryGraph listener(rig.network, "/listener");
+  const auto hear = [&]<class Message>(const std::string& topic, Message /*of*/, Qos qos) {
+    REQUIRE(subscribe<Message>(listener, topic, qos, [&, topic](const Message& m, const Arrival&) {
+              order.push_back(topic);
+              if constexpr (std::is_same_v<Message, ros_messages::Log>) log.push_back(m.msg);
+            }).ok());
+  };
+  hear("/drive", ros_messages::AckermannDriveStamped(), Qos::subscribe(1000));
+  hear("/drive_intent", ros_messages::String(), Qos::subscribe(1000));
+  hear("/diagnostics", ros_messages::DiagnosticArray(), Qos::subscribe(1000));
+  hear("/rosout", ros_messages::Log(), Qos::subscribe(1000));
+  rig.drive();
+  order.clear();
+  listener.wait(rig.network.now());
+  order.clear();
+  log.clear();
+  rig.run_ms(3000);
+  listener.wait(rig.network.now());
+  CHECK(order.front() == "/drive");
+  CHECK(std::count(order.begin(), order.end(), "/drive_intent") == doctest::Approx(60).epsilon(0.02));
+  CHECK(std::count(order.begin(), order.end(), "/diagnostics") == 3);
+  CHECK(log.size() == 3);
+  CHECK(log.back().find("DRIVE [drive] 2 m/s, steering 0.1 rad") == 0);
+  rig.car.pressed = false;
+  rig.run_ms(60);
+  listener.wait(rig.network.now());
+  CHECK(log.back().find("STOP [deadman_released]") == 0);
 }
 
 }  // namespace pitwall::ros_bridge

@@ -31,6 +31,7 @@ void ControllerNodeParameters::fields(FieldVisitor& f) {
   f.text("name", name, "of the node");
   f.flag("use_sim_time", use_sim_time, "time is that of /clock");
   f.text("drive_topic", drive_topic, "ackermann_msgs/AckermannDriveStamped, out");
+  f.text("teleop_topic", teleop_topic, "ackermann_msgs/AckermannDriveStamped of the operator's hands, in; with gate.teleop_button");
   f.text("estop_topic", estop_topic, "std_msgs/Bool; true stops and latches; empty: none");
   f.nested("inputs", inputs);
   f.nested("gate", gate);
@@ -73,6 +74,10 @@ Status ControllerNode::open() {
     if (p.inputs.reliable) qos = {.reliable = true, .transient_local = false, .depth = 100};
     status =
         subscribe<ros::Clock>(graph_, "/clock", qos, [this](const ros::Clock& m, const Arrival&) { take_clock(ros::to_time(m.clock)); });
+  }
+  if (status && p.gate.teleop_button >= 0) {
+    status = subscribe<ros::AckermannDriveStamped>(graph_, p.teleop_topic, Qos::subscribe(),
+                                                   [this](const auto& m, const Arrival& /*arrival*/) { take_teleop(m); });
   }
   if (status && !p.estop_topic.empty()) {
     status = subscribe<ros::Bool>(graph_, p.estop_topic, Qos::subscribe(),
@@ -180,13 +185,27 @@ void ControllerNode::decide(Time at) {
 
 // A stop of the controller's own goes out as it is; what would move the car only through the open gate.
 void ControllerNode::send_decision(Time at) {
+  if (gate_.cause() == Cause::kTeleop) return;
   const bool moves = command_.speed_mps != 0.0F;
   if (!facts_.command_finite || (moves && gate_.cause() != Cause::kNone)) return send(at, steering_sent_rad_, 0.0F);
+  send_bounded(at, command_.steering_angle_rad, command_.speed_mps);
+}
+
+// Once each, from the message that it came in.
+void ControllerNode::take_teleop(const ros::AckermannDriveStamped& message) {
+  const auto& drive = message.drive;
+  if (!begun_ || !std::isfinite(drive.speed) || !std::isfinite(drive.steering_angle)) return;
+  facts_.teleop = now();
+  look(now());
+  if (gate_.cause() == Cause::kTeleop) send_bounded(now(), drive.steering_angle, drive.speed);
+}
+
+void ControllerNode::send_bounded(Time at, float steering_rad, float speed_mps) {
   const auto most = static_cast<float>(setup_.car.speed_max_mps);
-  send(at,
-       std::clamp(command_.steering_angle_rad, static_cast<float>(setup_.car.steering_max_right_rad),
-                  static_cast<float>(setup_.car.steering_max_left_rad)),
-       std::clamp(command_.speed_mps, -most, most));
+  send(
+      at,
+      std::clamp(steering_rad, static_cast<float>(setup_.car.steering_max_right_rad), static_cast<float>(setup_.car.steering_max_left_rad)),
+      std::clamp(speed_mps, -most, most));
 }
 
 void ControllerNode::look(Time at) {
@@ -200,6 +219,7 @@ void ControllerNode::look(Time at) {
   facts_.button_there = static_cast<std::size_t>(g.deadman_button) < joy.buttons.size();
   facts_.deadman = pressed(joy, g.deadman_button);
   facts_.estop = estop_topic_ || pressed(joy, g.estop_button);
+  facts_.by_hand = pressed(joy, g.teleop_button);
   facts_.acknowledge = pressed(joy, g.acknowledge_button);
   facts_.scan = inputs_.state(NodeInputs::kScan).arrival;
   facts_.odometry = inputs_.state(NodeInputs::kOdometry).arrival;
@@ -208,10 +228,11 @@ void ControllerNode::look(Time at) {
   facts_.duplicate = inputs_.duplicate();
   const Cause before = gate_.cause();
   const Cause cause = gate_.tick(facts_);
-  if (cause == Cause::kNone) return;
-  if (before == Cause::kNone) ++counts_.stops;
+  const auto drives = [](Cause c) { return c == Cause::kNone || c == Cause::kTeleop; };
+  if (drives(cause)) return;
   // The stop itself at once; then zeros where no decision sends them.
-  const bool fresh = before == Cause::kNone;
+  const bool fresh = drives(before);
+  if (fresh) ++counts_.stops;
   const bool repeat = last_sent_ && at - *last_sent_ > kControlTick && at - gate_.since() <= from_seconds(g.zeros_s);
   if ((fresh && facts_.command != at) || repeat) {
     ++counts_.zeros;

@@ -40,7 +40,8 @@ struct ControllerNodeParameters {
   std::string name = "bridge_controller";
   bool use_sim_time = false;
   std::string drive_topic = "/drive";
-  std::string estop_topic = "/estop";  ///< std_msgs/Bool, true: stop
+  std::string teleop_topic = "/teleop";  ///< with gate.teleop_button only
+  std::string estop_topic = "/estop";    ///< std_msgs/Bool, true: stop
   InputParameters inputs;
   GateParameters gate;
   ReportParameters reports;
@@ -95,6 +96,8 @@ class ControllerNode {
   void take_clock(Time clock);
   void decide(Time at);
   void send_decision(Time at);
+  void take_teleop(const ros_messages::AckermannDriveStamped& message);
+  void send_bounded(Time at, float steering_rad, float speed_mps);
   void look(Time at);
   void watch_graph();
   void send(Time stamp, float steering_rad, float speed_mps);

@@ -18,6 +18,8 @@ constexpr std::array<Words, kCauses> kWords{{
     {"deadman_button_missing", "this pad has no such button: look at its mode switch (D/X) and at deadman_button"},
     {"deadman_released", ""},
     {"deadman_not_seen_released", "let go of the deadman once"},
+    {"teleop", ""},
+    {"teleop_stale", "the teleop button is held, and nothing comes on the teleop topic"},
     {"clock_jumped", "let go of the deadman and press it again; look at time synchronisation"},
     {"duplicate_publisher", "an input has two publishers: end one of them (`ros2 topic info -v`)"},
     {"other_driver", "another node publishes on the drive topic: end it"},
@@ -32,6 +34,9 @@ constexpr std::array<Words, kCauses> kWords{{
     {"command_stale", "the controller has not decided lately"},
 }};
 
+// What the operator's own driving does not survive either; the controller's inputs are not its concern.
+bool stops_everybody(Cause cause) { return cause == Cause::kClockJumped || cause == Cause::kOtherDriver || cause == Cause::kLoopLate; }
+
 bool late(const std::optional<Time>& last, Time now, double deadline_s) { return now - *last >= from_seconds(deadline_s); }
 
 }  // namespace
@@ -43,10 +48,12 @@ void GateParameters::fields(FieldVisitor& f) {
   f.flag("release_first", release_first, "at the start and after trouble the deadman must be let go of once");
   f.integer("deadman_button", deadman_button, {"", 0, 63, "index of the deadman button in /joy"});
   f.integer("estop_button", estop_button, {"", -1, 63, "index of an emergency stop button; -1: none"});
+  f.integer("teleop_button", teleop_button, {"", -1, 63, "index of the button that lets the teleop topic drive; -1: none"});
   f.integer("acknowledge_button", acknowledge_button, {"", -1, 63, "index of the button that leaves an emergency stop; -1: the deadman"});
   f.number("joy_deadline_s", joy_deadline_s, {"s", 0.05, 0.5, "age of /joy from which the operator counts as lost"});
   f.number("input_deadline_s", input_deadline_s, {"s", 0.05, 0.5, "age of scan, odometry and pose from which nothing moves"});
   f.number("command_deadline_s", command_deadline_s, {"s", 0.05, 0.5, "age of a decision from which nothing moves"});
+  f.number("teleop_deadline_s", teleop_deadline_s, {"s", 0.05, 0.5, "age of a teleop command from which nothing moves"});
   f.number("loop_deadline_s", loop_deadline_s, {"s", 0.05, 1.0, "time between two ticks from which nothing moves"});
   f.number("zeros_s", zeros_s, {"s", 0.1, 10.0, "how long a stop is repeated where no decision comes"});
 }
@@ -55,6 +62,7 @@ Cause Gate::of_operator(const GateFacts& f) const {
   if (!f.joy) return Cause::kWaitingForJoy;
   if (late(f.joy, f.now, parameters_.joy_deadline_s)) return Cause::kJoyStale;
   if (!f.button_there) return Cause::kDeadmanButtonMissing;
+  if (f.by_hand) return f.teleop && !late(f.teleop, f.now, parameters_.teleop_deadline_s) ? Cause::kTeleop : Cause::kTeleopStale;
   return f.deadman ? Cause::kNone : Cause::kDeadmanReleased;
 }
 
@@ -107,6 +115,8 @@ Cause Gate::tick(const GateFacts& f) {
     cause_ = Cause::kShutdown;
   } else if (estop_) {
     cause_ = Cause::kEmergencyStop;
+  } else if (of_op == Cause::kTeleop && stops_everybody(of_in)) {
+    cause_ = of_in;
   } else if (of_op != Cause::kNone) {
     cause_ = of_op;
   } else if (of_in != Cause::kNone) {

@@ -8,7 +8,9 @@
 // - the way out: nobody else publishes on it, and the command is finite and fresh (row 4);
 // - no emergency stop: it is latched, and left by the acknowledge button with the deadman released (row 27).
 //
-// The loss of the operator is a stop, never another source's turn. No clock and no I/O: tick it at least every 25 ms.
+// The operator may drive by hand (teleop) with a button of its own, which is the mux: while it is held nothing of the controller gets out,
+// whether teleop says something or not; let go, the controller needs its own deadman, pressed anew. A teleop that publishes all the time
+// masks nobody. The loss of the operator is a stop, never another source's turn. No clock and no I/O: tick it at least every 25 ms.
 #pragma once
 
 #include <array>
@@ -32,6 +34,8 @@ enum class Cause : std::uint8_t {
   kDeadmanButtonMissing,
   kDeadmanReleased,
   kDeadmanNotSeenReleased,
+  kTeleop,
+  kTeleopStale,
   // Graph.
   kClockJumped,
   kDuplicatePublisher,
@@ -57,11 +61,13 @@ struct GateParameters {
   bool release_first = true;  ///< at the start, and after trouble
   std::int64_t deadman_button = 4;
   std::int64_t estop_button = -1;        ///< none
+  std::int64_t teleop_button = -1;       ///< none
   std::int64_t acknowledge_button = -1;  ///< none: the latch is left by releasing and pressing the deadman
   // Deadlines since the last good input (driver_safety, "Deadlines").
   double joy_deadline_s = 0.25;
   double input_deadline_s = 0.4;
   double command_deadline_s = 0.15;
+  double teleop_deadline_s = 0.2;
   double loop_deadline_s = 0.15;  ///< between two ticks: what came meanwhile looks fresh, and is not
   double zeros_s = 1.0;           ///< how long a stop is repeated where no decision comes any more; then silence
   void fields(FieldVisitor& f);
@@ -75,6 +81,8 @@ struct GateFacts {
   bool deadman = false;
   bool estop = false;        ///< some emergency stop is asked for now
   bool acknowledge = false;  ///< its button is pressed
+  bool by_hand = false;      ///< the teleop button is pressed
+  std::optional<Time> teleop;
   bool needs_scan = false;
   bool needs_odometry = false;
   bool needs_pose = false;
@@ -94,7 +102,7 @@ class Gate {
  public:
   explicit Gate(const GateParameters& parameters) : parameters_(parameters) {}
 
-  /// Why nothing may move now; kNone: commands go out.
+  /// Why nothing of the controller may move the car now; kNone: its commands go out; kTeleop: those of teleop do.
   Cause tick(const GateFacts& facts);
   [[nodiscard]] Cause cause() const { return cause_; }
   /// Since when it is that cause.

@@ -34,7 +34,7 @@ constexpr int kWarn = 1;
 constexpr int kError = 2;
 
 int level_of(Cause cause) {
-  if (cause == Cause::kNone) return kOk;
+  if (cause == Cause::kNone || cause == Cause::kTeleop) return kOk;
   return cause == Cause::kDeadmanReleased || cause == Cause::kDeadmanNotSeenReleased || cause == Cause::kShutdown ? kWarn : kError;
 }
 
@@ -109,7 +109,7 @@ void Reports::say(Time now, const std::string& line, bool warning) {
 }
 
 void Reports::log_decision(const Report& r) {
-  const bool stands = r.cause != Cause::kNone || is_stop(r.command.reason);
+  const bool stands = r.cause != Cause::kTeleop && (r.cause != Cause::kNone || is_stop(r.command.reason));
   const std::string why(r.cause != Cause::kNone ? name(r.cause) : pitwall::name(r.command.reason));
   const std::string state = (stands ? "STOP [" : "DRIVE [") + why + "]";
   const bool changed = state != logged_state_;
@@ -148,7 +148,11 @@ void Reports::tell_intent(const Report& r) {
     double speed_mps;
   };
   std::vector<Ceiling> ceilings{{"car", car_.speed_max_mps}, {"controller", std::fabs(static_cast<double>(r.command.speed_mps))}};
-  if (r.cause != Cause::kNone) ceilings.push_back({"gate", 0.0});
+  if (r.cause == Cause::kTeleop) {
+    ceilings.back() = {"teleop", std::fabs(speed)};
+  } else if (r.cause != Cause::kNone) {
+    ceilings.push_back({"gate", 0.0});
+  }
   const auto lowest =
       std::min_element(ceilings.rbegin(), ceilings.rend(), [](const Ceiling& a, const Ceiling& b) { return a.speed_mps < b.speed_mps; });
   json += "],\"ceilings\":[";

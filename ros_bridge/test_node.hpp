@@ -88,6 +88,7 @@ struct TestCar {
     if (joy_on && now.ns % (50 * kMs) == 0) {
       Joy joy{now, std::vector<int>(12, 0)};
       joy.buttons[4] = pressed ? 1 : 0;
+      joy.buttons[5] = by_hand ? 1 : 0;
       if (few_buttons) joy.buttons.resize(3);
       joys.publish(ros_messages::to_ros(joy));
     }
@@ -106,7 +107,7 @@ struct TestCar {
   Publisher<ros_messages::Odometry> odometries;
   Publisher<ros_messages::Joy> joys;
   std::vector<Sent> sent;
-  bool scan_on = true, odometry_on = true, joy_on = true, pressed = false, few_buttons = false;
+  bool scan_on = true, odometry_on = true, joy_on = true, pressed = false, by_hand = false, few_buttons = false;
   Duration scan_shift;
   float scan_range = 3.0F;
 };
