@@ -18,5 +18,5 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Only who builds against the libraries needs these.
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libbox2d-dev, libceres-dev, libdeflate-dev, libeigen3-dev, libhwy-dev, liblz4-dev, libpng-dev, libsqlite3-dev, libspdlog-dev, libyaml-cpp-dev, libzstd-dev, nlohmann-json3-dev, pkg-config")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cyclonedds-dev, libbox2d-dev, libceres-dev, libdeflate-dev, libeigen3-dev, libhwy-dev, liblz4-dev, libpng-dev, libsqlite3-dev, libspdlog-dev, libyaml-cpp-dev, libzstd-dev, nlohmann-json3-dev, pkg-config")
 include(CPack)

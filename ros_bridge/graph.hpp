@@ -69,7 +69,8 @@ class Graph {
   [[nodiscard]] virtual std::vector<Endpoint> endpoints() const = 0;
   /// Monotonic, moved to the Unix epoch once at the start: never jumps.
   [[nodiscard]] virtual Time now() const = 0;
-  /// Hands out what has arrived, or waits for something to arrive or for the graph to change, until `until` at the latest.
+  /// Hands out what has arrived, or waits for something to arrive or for the graph to change, until `until` at the latest. May come back
+  /// with nothing before.
   virtual void wait(Time until) = 0;
 };
 

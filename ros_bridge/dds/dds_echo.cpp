@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The other process of the tests: sends what comes on TOPIC back on TOPIC/back until its standard input ends.
 //   dds_echo NODE RESTARTS [TOPIC TYPE sensor|reliable|latched]...
-// Before that it leaves the graph and comes back as often as it is told.
+// Before that, as node NODE_leaving, it joins the graph and leaves it when someone reads its first answers, RESTARTS times.
 #include <poll.h>
 #include <unistd.h>
 
@@ -22,10 +22,10 @@ Qos named(std::string_view name) {
   return name == "latched" ? Qos::latched(3) : Qos{.reliable = true, .transient_local = false, .depth = 0};
 }
 
-Result<std::unique_ptr<DdsGraph>> join(int count, char** args) {
+Result<std::unique_ptr<DdsGraph>> join(const std::string& node, int count, char** args) {
   const auto settings = settings_from_environment();
   if (!settings) return settings.error();
-  auto made = DdsGraph::make({args[1], *settings});
+  auto made = DdsGraph::make({node, *settings});
   if (!made) return made.error();
   DdsGraph* graph = made->get();
   for (int i = 3; i + 2 < count; i += 3) {
@@ -44,10 +44,11 @@ Result<std::unique_ptr<DdsGraph>> join(int count, char** args) {
 
 int main(int count, char** args) {
   for (int again = std::atoi(args[2]); again > 0; --again) {
-    auto graph = join(count, args);
-    if (graph.ok()) (*graph)->wait((*graph)->now());
+    const auto graph = join(std::string(args[1]) + "_leaving", count, args);
+    if (!graph) return std::fprintf(stderr, "%s\n", graph.error().message.c_str()), 2;
+    while (graph.value()->readers_of(0) == 0) graph.value()->wait(graph.value()->now() + from_milliseconds(20));
   }
-  const auto graph = join(count, args);
+  const auto graph = join(args[1], count, args);
   if (!graph) return std::fprintf(stderr, "%s\n", graph.error().message.c_str()), 2;
   pollfd input{STDIN_FILENO, POLLIN, 0};
   char byte = 0;

@@ -97,7 +97,7 @@ struct DdsGraph::Parts {
   }
 
   Result<CdrTopic> topic(const TopicSpec& spec);
-  bool hand_out();
+  void hand_out();
   void hand_over(Arrived& arrived);
 
   nanoseconds to_unix{};  ///< what the monotonic clock is moved by
@@ -186,14 +186,13 @@ Time DdsGraph::now() const {
 
 void DdsGraph::wait(Time until) {
   const steady_clock::time_point end{nanoseconds(until.ns) - parts_->to_unix};
-  while (parts_->bell.wait(end)) {
-    const bool messages = parts_->hand_out();
-    parts_->discovery.forget_gone();
-    if (parts_->discovery.update() || messages) return;
-  }
+  if (!parts_->bell.wait(end)) return;
+  parts_->hand_out();
+  parts_->discovery.forget_gone();
+  parts_->discovery.update();
 }
 
-bool DdsGraph::Parts::hand_out() {
+void DdsGraph::Parts::hand_out() {
   std::vector<Arrived> arrived;
   for (std::size_t i = 0; i < subscriptions.size(); ++i) {
     taken.clear();
@@ -205,7 +204,6 @@ bool DdsGraph::Parts::hand_out() {
   }
   std::sort(arrived.begin(), arrived.end(), [](const Arrived& a, const Arrived& b) { return a.view.order < b.view.order; });
   for (Arrived& each : arrived) hand_over(each);
-  return !arrived.empty();
 }
 
 void DdsGraph::Parts::hand_over(Arrived& arrived) {

@@ -50,14 +50,12 @@ Qos qos_of(const dds_qos_t* qos) {
 
 /// Takes what a reader of a built-in topic holds; `visit(sample, handle, alive)`. Of what is gone only the key is there.
 template <class Sample, class Visit>
-bool take_all(dds_entity_t reader, Visit&& visit) {
-  bool any = false;
+void take_all(dds_entity_t reader, Visit&& visit) {
   for (;;) {
     std::array<void*, kBatch> samples{};
     std::array<dds_sample_info_t, kBatch> infos{};
     const dds_return_t count = dds_take(reader, samples.data(), infos.data(), kBatch, kBatch);
-    if (count <= 0) return any;
-    any = true;
+    if (count <= 0) return;
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
       const bool alive = infos[i].valid_data && infos[i].instance_state == DDS_IST_ALIVE;
       visit(*static_cast<const Sample*>(samples[i]), infos[i].instance_handle, alive);
@@ -106,38 +104,36 @@ void Discovery::say_own() const {
   dds_writecdr(info_writer_, make_plain_cdr(info_type_, ros_messages::write(ros_messages::ParticipantEntitiesInfo{{own_}, {node}})));
 }
 
-bool Discovery::update() {
-  const bool participants = update_participants();
-  const bool publications = update_endpoints(publications_, true);
-  const bool subscriptions = update_endpoints(subscriptions_, false);
-  const bool nodes = update_nodes();
-  return participants || publications || subscriptions || nodes;
+void Discovery::update() {
+  update_participants();
+  update_endpoints(publications_, true);
+  update_endpoints(subscriptions_, false);
+  update_nodes();
 }
 
-bool Discovery::update_participants() {
-  return take_all<dds_builtintopic_participant_t>(
-      participants_, [this](const dds_builtintopic_participant_t& participant, std::uint64_t /*handle*/, bool alive) {
-        if (!alive) nodes_.erase(gid_of(participant.key));
-      });
+void Discovery::update_participants() {
+  take_all<dds_builtintopic_participant_t>(participants_,
+                                           [this](const dds_builtintopic_participant_t& participant, std::uint64_t /*handle*/, bool alive) {
+                                             if (!alive) nodes_.erase(gid_of(participant.key));
+                                           });
 }
 
-bool Discovery::update_endpoints(std::int32_t reader, bool writes) {
-  return take_all<dds_builtintopic_endpoint_t>(
-      reader, [this, writes](const dds_builtintopic_endpoint_t& found, std::uint64_t handle, bool alive) {
-        const Gid gid = gid_of(found.key);
-        if (writes && alive) writers_[handle] = gid;
-        if (writes && !alive) gone_.push_back(handle);
-        if (!alive) {
-          endpoints_.erase(gid);
-        } else if (const std::optional<std::string> topic = ros_topic(found.topic_name)) {
-          const std::string hash = user_data_value(user_data_of(found.qos), "typehash");
-          const bool ours = std::equal(own_.begin(), own_.begin() + kPrefixBytes, gid.begin());
-          endpoints_[gid] = {gid, writes, {*topic, ros_type(found.type_name), qos_of(found.qos), hash}, "", ours};
-        }
-      });
+void Discovery::update_endpoints(std::int32_t reader, bool writes) {
+  take_all<dds_builtintopic_endpoint_t>(reader, [this, writes](const dds_builtintopic_endpoint_t& found, std::uint64_t handle, bool alive) {
+    const Gid gid = gid_of(found.key);
+    if (writes && alive) writers_[handle] = gid;
+    if (writes && !alive) gone_.push_back(handle);
+    if (!alive) {
+      endpoints_.erase(gid);
+    } else if (const std::optional<std::string> topic = ros_topic(found.topic_name)) {
+      const std::string hash = user_data_value(user_data_of(found.qos), "typehash");
+      const bool ours = std::equal(own_.begin(), own_.begin() + kPrefixBytes, gid.begin());
+      endpoints_[gid] = {gid, writes, {*topic, ros_type(found.type_name), qos_of(found.qos), hash}, "", ours};
+    }
+  });
 }
 
-bool Discovery::update_nodes() {
+void Discovery::update_nodes() {
   std::vector<TakenCdr> taken;
   take_cdr(info_reader_, taken);
   for (const TakenCdr& each : taken) {
@@ -152,7 +148,6 @@ bool Discovery::update_nodes() {
       for (const ros_messages::Gid& gid : node.writer_gid_seq) nodes[gid.data] = name;
     }
   }
-  return !taken.empty();
 }
 
 std::vector<Endpoint> Discovery::endpoints() const {

@@ -23,8 +23,8 @@ class Discovery {
 
   /// A reader or writer of ours is to be told to the others.
   void add_own(const Gid& gid, bool writes);
-  /// Takes in what has come; whether anything had.
-  bool update();
+  /// Takes in what has come.
+  void update();
 
   [[nodiscard]] std::vector<Endpoint> endpoints() const;
   /// The GUID behind the handle that comes with a message; of a writer that is gone, too, until forget_gone().
@@ -33,9 +33,9 @@ class Discovery {
   void forget_gone();
 
  private:
-  bool update_participants();
-  bool update_endpoints(std::int32_t reader, bool writes);
-  bool update_nodes();
+  void update_participants();
+  void update_endpoints(std::int32_t reader, bool writes);
+  void update_nodes();
   void say_own() const;
 
   std::int32_t participants_ = 0, publications_ = 0, subscriptions_ = 0;
