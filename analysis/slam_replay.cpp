@@ -32,15 +32,6 @@ std::string label_of(const SlamReplayOptions& options) {
   return "rate-" + format_number(options.rate, 4);
 }
 
-fs::path folder_for(const fs::path& run, const SlamRecording& recording, const SlamReplayOptions& options) {
-  fs::path source = fs::absolute(run).lexically_normal();
-  if (!source.has_filename()) source = source.parent_path();
-  std::string odom = recording.odom_frame;
-  std::replace(odom.begin(), odom.end(), '/', '-');
-  const fs::path root = options.out_root.empty() ? source.parent_path() : options.out_root;
-  return root / (source.stem().string() + "-replay-" + odom + "-" + label_of(options));
-}
-
 /// Which poses the run has, and that each has its scan.
 Result<PosesByStamp> admissions(const SlamRecording& run, const SlamReplayOptions& options) {
   PosesByStamp poses;
@@ -277,6 +268,15 @@ void judge(GatedReport& report, const SlamReplayOptions& options, const Replayed
 
 }  // namespace
 
+fs::path slam_replay_folder(const fs::path& run, const SlamRecording& recording, const SlamReplayOptions& options) {
+  fs::path source = fs::absolute(run).lexically_normal();
+  if (!source.has_filename()) source = source.parent_path();
+  std::string odom = recording.odom_frame;
+  std::replace(odom.begin(), odom.end(), '/', '-');
+  const fs::path root = options.out_root.empty() ? source.parent_path() : options.out_root;
+  return root / (source.stem().string() + "-replay-" + odom + "-" + label_of(options));
+}
+
 GatedReport slam_replay(const fs::path& run, const SlamReplayOptions& options) {
   GatedReport report;
   report.document.title = "SLAM, replayed";
@@ -287,7 +287,7 @@ GatedReport slam_replay(const fs::path& run, const SlamReplayOptions& options) {
   const auto recording = load_slam_recording(run, {options.odom_frame, options.progress});
   if (!recording) return refuse(recording.error());
   if (recording->scan_topic.empty()) return refuse({run.string() + ": no scans: neither /scan nor one other topic of their type"});
-  const fs::path folder = folder_for(run, *recording, options);
+  const fs::path folder = slam_replay_folder(run, *recording, options);
   std::error_code failed;
   if (fs::exists(folder, failed)) return refuse({folder.string() + ": exists; give another --label or --out-root"});
   const auto settings = settings_for(*recording, options);

@@ -46,12 +46,16 @@ struct SlamReplayOptions {
 /// of a run of this engine with its own settings that is not exact; more than 10 poses in a row missing.
 GatedReport slam_replay(const std::filesystem::path& run, const SlamReplayOptions& options);
 
+struct SlamRecording;
+/// Where the result goes: <run>-replay-<odom>-<label>.
+std::filesystem::path slam_replay_folder(const std::filesystem::path& run, const SlamRecording& recording,
+                                         const SlamReplayOptions& options);
+
 /// The settings that a run was made with: its metadata/files/slam.yaml, else what /parameter_events say of slam_toolbox, else the defaults.
 struct RecordedSettings {
   slam::SlamParameters parameters;
   std::string source;
 };
-struct SlamRecording;
 Result<RecordedSettings> recorded_settings(const SlamRecording& recording);
 
 }  // namespace pitwall::analysis

@@ -27,7 +27,7 @@ set(PITWALL_MAY_USE_calibration/fit core calibration plant ros_messages recordin
 set(PITWALL_MAY_USE_analysis core calibration tracks ros_messages controllers localization localization/slam localization/localizer recording scenarios)
 set(PITWALL_MAY_USE_drivers/emulators core)
 set(PITWALL_MAY_USE_onboard core calibration plant tracks drivers ros_messages controllers localization localization/slam localization/localizer recording)
-set(PITWALL_MAY_USE_ros_bridge core calibration plant tracks controllers localization localization/slam localization/localizer ros_messages recording onboard scenarios)
+set(PITWALL_MAY_USE_ros_bridge core calibration plant tracks sim controllers localization localization/slam localization/localizer ros_messages recording onboard scenarios)
 set(PITWALL_MAY_USE_ros_bridge/dds core ros_messages ros_bridge)
 set(PITWALL_MAY_USE_apps ${PITWALL_FOLDERS})
 set(PITWALL_MAY_USE_tests ${PITWALL_FOLDERS})

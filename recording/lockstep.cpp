@@ -39,14 +39,18 @@ Buffer transform_bytes(const StampedPose& pose) {
 /// Plays one recording: messages in order of (release time, order of arrival here).
 class Player {
  public:
-  Player(Bus& bus, const PlayerOptions& options, PlayReport& report) : bus_(bus), options_(options), report_(report) {}
+  Player(Destination& to, const PlayerOptions& options, PlayReport& report) : to_(to), options_(options), report_(report) {}
 
   Status play(BagReader& reader) {
     inject(reader);
     while (const BagMessage* message = reader.next()) {
       const Topic& topic = reader.topics()[message->topic];
-      const bool gate = std::find(options_.gated_types.begin(), options_.gated_types.end(), topic.type) != options_.gated_types.end();
-      if (gate && !bus_.has_subscriber(topic.name)) continue;
+      const auto among = [](const std::vector<std::string>& names, const std::string& name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+      };
+      if (among(options_.left_out, topic.name)) continue;
+      const bool gate = among(options_.gated_types, topic.type);
+      if (gate && !to_.has_subscriber(topic.name)) continue;
       const bool wait = gate && options_.mode == PlayMode::kLockstep;
       const Time release = wait ? message->log_time + options_.lookahead : message->log_time;
       if (const Status status = release_until(message->log_time); !status) return status;
@@ -84,24 +88,25 @@ class Player {
         chunk_end_ = next.time + options_.chunk;
       }
       if (next.gated) {
-        bus_.set_clock(next.time);
+        if (const Status status = to_.ready(next.time); !status) return status;
         last_sensor_ = next.time;
         ++report_.gated;
       }
-      bus_.deliver({next.topic, next.type, next.time, next.data});
+      if (const Status status = to_.give({next.topic, next.type, next.time, next.data}); !status) return status;
       ++report_.delivered;
     }
     return {};
   }
 
-  Status check_outputs() const {
-    if (options_.mode != PlayMode::kChunked || !last_sensor_ || !bus_.last_output()) return {};
-    if (*bus_.last_output() >= *last_sensor_ - options_.slack) return {};
-    return Error{"outputs stalled: the last is of " + std::to_string(bus_.last_output()->ns) + " ns, the last sensor message of " +
+  Status check_outputs() {
+    if (options_.mode != PlayMode::kChunked || !last_sensor_) return {};
+    if (const Status status = to_.catch_up(*last_sensor_ - options_.slack); !status) return status;
+    if (!to_.last_output() || *to_.last_output() >= *last_sensor_ - options_.slack) return {};
+    return Error{"outputs stalled: the last is of " + std::to_string(to_.last_output()->ns) + " ns, the last sensor message of " +
                  std::to_string(last_sensor_->ns) + " ns"};
   }
 
-  Bus& bus_;
+  Destination& to_;
   const PlayerOptions& options_;
   PlayReport& report_;
   std::vector<Waiting> queue_;
@@ -139,12 +144,12 @@ void Bus::set_clock(Time now) {
   for (const auto& handler : clock_handlers_) handler(now);
 }
 
-Result<PlayReport> play(const std::vector<std::filesystem::path>& recordings, Bus& bus, const PlayerOptions& options) {
+Result<PlayReport> play(const std::vector<std::filesystem::path>& recordings, Destination& to, const PlayerOptions& options) {
   PlayReport report;
   for (const std::filesystem::path& recording : recordings) {
     auto reader = BagReader::open(recording);
     if (!reader) return reader.error();
-    Player player(bus, options, report);
+    Player player(to, options, report);
     if (const Status status = player.play(*reader); !status) return Error{recording.string() + ": " + status.error().message};
   }
   return report;

@@ -30,15 +30,41 @@ struct BusMessage {
   Bytes data;  ///< CDR; valid while handlers run
 };
 
+/// Where a recording is played to: handlers of this process (Bus), or programs on a ROS graph (ros_bridge/graph_player.hpp).
+class Destination {
+ public:
+  virtual ~Destination() = default;
+  Destination() = default;
+  Destination(const Destination&) = default;
+  Destination& operator=(const Destination&) = default;
+
+  [[nodiscard]] virtual bool has_subscriber(const std::string& topic) const = 0;
+  /// Before a message of a gated type, of that time: in lockstep once all that was given before has had its effect. The clock moves on.
+  virtual Status ready(Time time) = 0;
+  virtual Status give(const BusMessage& message) = 0;
+  /// Of what came out.
+  [[nodiscard]] virtual std::optional<Time> last_output() const = 0;
+  /// In chunked mode: outputs get their time to reach `time`.
+  virtual Status catch_up(Time /*time*/) { return {}; }
+};
+
 /// Topics and their handlers. Run to completion: what a handler publishes is delivered after it has returned, in order,
 /// before anything else.
-class Bus {
+class Bus final : public Destination {
  public:
   using Handler = std::function<void(const BusMessage&)>;
 
   void subscribe(const std::string& topic, Handler handler) { handlers_[topic].push_back(std::move(handler)); }
   void on_clock(std::function<void(Time)> handler) { clock_handlers_.push_back(std::move(handler)); }
-  [[nodiscard]] bool has_subscriber(const std::string& topic) const { return handlers_.contains(topic); }
+  [[nodiscard]] bool has_subscriber(const std::string& topic) const override { return handlers_.contains(topic); }
+  Status ready(Time time) override {
+    set_clock(time);
+    return {};
+  }
+  Status give(const BusMessage& message) override {
+    deliver(message);
+    return {};
+  }
 
   /// For handlers; from outside, call deliver().
   void publish(const std::string& topic, const std::string& type, Bytes data);
@@ -48,7 +74,7 @@ class Bus {
   void set_clock(Time now);
   [[nodiscard]] Time clock() const { return clock_; }
   /// Log time of the message whose handling published last; nothing before the first.
-  [[nodiscard]] std::optional<Time> last_output() const { return last_output_; }
+  [[nodiscard]] std::optional<Time> last_output() const override { return last_output_; }
 
  private:
   struct Published {
@@ -75,6 +101,7 @@ enum class PlayMode : std::uint8_t {
 struct PlayerOptions {
   PlayMode mode = PlayMode::kLockstep;
   Duration lookahead{200'000'000};
+  std::vector<std::string> left_out;  ///< topics that are not played
   std::vector<std::string> gated_types = {"sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage", "sensor_msgs/msg/PointCloud2",
                                           "sensor_msgs/msg/LaserScan"};
   Duration chunk{10'000'000'000};
@@ -91,8 +118,9 @@ struct PlayReport {
   std::vector<Finding> findings;
 };
 
-/// Plays the recordings one after another. The error names the recording that cannot be opened, or where outputs stalled.
-Result<PlayReport> play(const std::vector<std::filesystem::path>& recordings, Bus& bus, const PlayerOptions& options = {});
+/// Plays the recordings one after another. The error names the recording that cannot be opened, where outputs stalled, or is the
+/// destination's.
+Result<PlayReport> play(const std::vector<std::filesystem::path>& recordings, Destination& to, const PlayerOptions& options = {});
 
 /// The poses of `trajectory` as play() injects them between `start` and `end`.
 std::vector<StampedPose> densified(const std::vector<StampedPose>& trajectory, Time start, Time end);

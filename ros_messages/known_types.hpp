@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ros_messages/definition.hpp"
+#include "ros_messages/diagnostics.hpp"
 #include "ros_messages/drive.hpp"
 #include "ros_messages/geometry.hpp"
 #include "ros_messages/graph.hpp"
@@ -27,7 +28,8 @@ void for_each_known_type(Visit&& visit) {
       PolygonStamped{}, TransformStamped{}, TFMessage{});
   all(LaserScan{}, Imu{}, Joy{}, JointState{}, PointField{}, PointCloud2{}, Odometry{}, Path{}, MapMetaData{}, OccupancyGrid{});
   all(AckermannDrive{}, AckermannDriveStamped{}, VescState{}, VescStateStamped{}, VescImu{}, VescImuStamped{});
-  all(Log{}, ParameterValue{}, Parameter{}, ParameterEvent{}, Gid{}, NodeEntitiesInfo{}, ParticipantEntitiesInfo{});
+  all(Log{}, ParameterValue{}, Parameter{}, ParameterEvent{}, Gid{}, NodeEntitiesInfo{}, ParticipantEntitiesInfo{}, KeyValue{},
+      DiagnosticStatus{}, DiagnosticArray{});
 }
 
 /// The definition of "sensor_msgs/msg/LaserScan" (or "sensor_msgs/LaserScan"), or null.
