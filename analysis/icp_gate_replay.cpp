@@ -160,8 +160,8 @@ Table replaced_of(const OdometryTracks& tracks, const GateReplay& replay) {
     const GatedPose& p = replay.poses[i];
     if (!p.replaced()) continue;
     table.rows.push_back({number(tracks.scans.t_s[i], 1), text(std::string(to_string(p.verdict))), number(p.step_raw.x, 4),
-                          number(p.step_raw.y, 4), number(math::degrees(p.step_raw.yaw), 2), number(p.step_taken.x, 4), number(p.step_taken.y, 4),
-                          number(math::degrees(p.step_taken.yaw), 2), flag(p.by_wheels)});
+                          number(p.step_raw.y, 4), number(math::degrees(p.step_raw.yaw), 2), number(p.step_taken.x, 4),
+                          number(p.step_taken.y, 4), number(math::degrees(p.step_taken.yaw), 2), flag(p.by_wheels)});
   }
   return table;
 }

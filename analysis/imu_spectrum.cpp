@@ -184,8 +184,8 @@ Section section_of_parked(Report& report) {
     report.replacements.car(imu.topic + ": largest bias of the gyro", "imu_gyro_bias_radps", "rad/s", gyro_bias.value);
     report.replacements.car(imu.topic + ": noise of the gyro", "imu_gyro_noise", "rad/s/sqrt(Hz)", gyro_noise.value);
     report.replacements.car(imu.topic + ": noise of the accelerometer", "imu_accel_noise", "m/s^2/sqrt(Hz)", accel_noise.value);
-    section.facts.push_back(
-        {"gravity_off_mps2_" + imu.topic, imu.topic + ": |mean acceleration| - g [m/s^2]", number(std::sqrt(norm) - math::kStandardGravity_mps2, 4)});
+    section.facts.push_back({"gravity_off_mps2_" + imu.topic, imu.topic + ": |mean acceleration| - g [m/s^2]",
+                             number(std::sqrt(norm) - math::kStandardGravity_mps2, 4)});
   }
   report.gate.at_most("gyro noise density", report.options.max_gyro_noise, worst_noise.value, "deg/s/rtHz");
   if (!table.rows.empty()) section.tables.push_back(std::move(table));

@@ -69,8 +69,8 @@ std::string scale_bar(const Frame& frame) {
   double bar_m = 1.0;
   while (bar_m * 10.0 < frame.span_m()) bar_m *= 10.0;
   const double y = frame.height() - 12.0;
-  return "<path d=\"M" + figure(kMargin) + " " + figure(y) + "h" + figure(frame.scale() * bar_m) + "\" stroke=\"#333\" stroke-width=\"2\"/>\n" +
-         svg_text(kMargin + frame.scale() * bar_m + 6.0, y + 4.0, figure(bar_m) + " m", "");
+  return "<path d=\"M" + figure(kMargin) + " " + figure(y) + "h" + figure(frame.scale() * bar_m) +
+         "\" stroke=\"#333\" stroke-width=\"2\"/>\n" + svg_text(kMargin + frame.scale() * bar_m + 6.0, y + 4.0, figure(bar_m) + " m", "");
 }
 
 }  // namespace
@@ -90,8 +90,8 @@ std::string to_svg(const Plan& plan) {
   if (plan.map != nullptr) {
     std::string cells;
     each_run(*plan.map, [&](Vec2 a, Vec2 b) { cells += "M" + frame.at(a) + "L" + frame.at(b); });
-    svg += "<path stroke=\"#444\" fill=\"none\" stroke-width=\"" + figure(std::max(0.5, frame.scale() * plan.map->resolution_m())) + "\" d=\"" +
-           cells + "\"/>\n";
+    svg += "<path stroke=\"#444\" fill=\"none\" stroke-width=\"" + figure(std::max(0.5, frame.scale() * plan.map->resolution_m())) +
+           "\" d=\"" + cells + "\"/>\n";
   }
   double legend = kMargin;
   const auto named = [&](const std::string& name, const std::string& colour) {

@@ -16,7 +16,7 @@ using signals::LagFit;
 using signals::LagOptions;
 using signals::MeasuredSignal;
 
-constexpr double kSteered_mps = 0.3;        // below this a car has no curvature to speak of
+constexpr double kSteered_mps = 0.3;       // below this a car has no curvature to speak of
 constexpr double kLeastSpeedSpread = 0.1;  // m/s
 constexpr double kLeastTurnSpread = 0.1;   // rad/s
 constexpr double kScaleSpeed_mps = 0.5;    // odometry is judged from here

@@ -115,7 +115,8 @@ Status SlamPlayer::play() {
   while (const recording::BagMessage* message = reader->next()) {
     const recording::Topic& topic = reader->topics()[message->topic];
     if (const Status copied = bag_.copy(topic, *message); !copied) return copied;
-    if (++done % kPlayProgressEvery == 0 && options_.progress && !options_.progress(done, reader->message_count())) return Error{"interrupted"};
+    if (++done % kPlayProgressEvery == 0 && options_.progress && !options_.progress(done, reader->message_count()))
+      return Error{"interrupted"};
     if (topic.name != run_.scan_topic || !ros::read(recording::as_text(message->data), wire)) continue;
     const Time now = message->log_time;
     Waiting scan{ros::from_ros(wire), frame_name(wire.header.frame_id), now};

@@ -240,7 +240,8 @@ Result<SlamRecording> load_slam_recording(const fs::path& path, const SlamReadOp
     run.duration_s = seconds_since(run.origin, message->log_time);
     const Topic& topic = reader->topics()[message->topic];
     if (topic.type != ros::LaserScan::kType) into.take(topic, *message);
-    if (++done % kReadProgressEvery == 0 && options.progress && !options.progress(done, reader->message_count())) return Error{"interrupted"};
+    if (++done % kReadProgressEvery == 0 && options.progress && !options.progress(done, reader->message_count()))
+      return Error{"interrupted"};
   }
   into.finish();
   for (const recording::Finding& finding : reader->findings()) {

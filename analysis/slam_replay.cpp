@@ -198,7 +198,7 @@ Status copy_truth(const fs::path& run, const fs::path& folder) {
 
 /// Plays, and writes everything but the name of the folder.
 Result<SlamReplayed> replay_into(const fs::path& folder, const SlamRecording& run, const SlamReplayOptions& options,
-                             const RecordedSettings& settings, const PosesByStamp& recorded, const std::optional<SlamRecord>& before) {
+                                 const RecordedSettings& settings, const PosesByStamp& recorded, const std::optional<SlamRecord>& before) {
   auto bag = ReplayBag::create(folder / "bag", run.odom_frame);
   if (!bag) return bag.error();
   slam::SlamParameters parameters = settings.parameters;

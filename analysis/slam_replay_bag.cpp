@@ -50,7 +50,8 @@ Status ReplayBag::copy(const recording::Topic& topic, const recording::BagMessag
   if (topic.type == ros::TFMessage::kType && topic.name != "/tf_static") {
     if (!ros::read(recording::as_text(message.data), transforms_)) return {};
     auto& all = transforms_.transforms;
-    all.erase(std::remove_if(all.begin(), all.end(), [](const auto& t) { return frame_name(t.header.frame_id) == kReplayMapFrame; }), all.end());
+    all.erase(std::remove_if(all.begin(), all.end(), [](const auto& t) { return frame_name(t.header.frame_id) == kReplayMapFrame; }),
+              all.end());
     return all.empty() ? Status() : put(tf_, message.log_time, transforms_);
   }
   auto found = copied_.find(topic.name);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/stop_geometry.hpp"
-#include "core/math.hpp"
 
 #include <algorithm>
 #include <cmath>
+
+#include "core/math.hpp"
 
 namespace pitwall::analysis {
 

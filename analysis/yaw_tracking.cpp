@@ -30,8 +30,8 @@ double turned_by(const RateSource& source, double begin_s, double end_s) {
   const auto steps = static_cast<std::size_t>(std::ceil((end_s - begin_s) / kStep_s));
   for (std::size_t k = 0; k <= steps; ++k) at.push_back(begin_s + (end_s - begin_s) * static_cast<double>(k) / static_cast<double>(steps));
   const bool held = source.kind == Kind::kCommand;
-  const std::vector<double> rate =
-      signals::resample(middles(source), source.rate_radps, at, held ? signals::Between::kHeld : signals::Between::kLinear, kLongestYawGap_s);
+  const std::vector<double> rate = signals::resample(middles(source), source.rate_radps, at,
+                                                     held ? signals::Between::kHeld : signals::Between::kLinear, kLongestYawGap_s);
   double sum = 0.0;
   for (std::size_t k = 1; k < at.size(); ++k) sum += 0.5 * (rate[k] + rate[k - 1]) * (at[k] - at[k - 1]);
   return sum;
@@ -133,8 +133,8 @@ Table table_of_turns(const ImuRun& run, const RateSource& commanded, const std::
     const double ratio = seen.heading_rad / told.heading_rad;
     ratios.push_back(ratio);
     table.rows.push_back({number(turn.begin_s, 2), number(turn.end_s - turn.begin_s, 2), text(turn.left ? "left" : "right"),
-                          number(speed, 2), number(told.heading_rad / math::kDegree, 1), number(seen.heading_rad / math::kDegree, 1), number(ratio, 3),
-                          number(1e3 * seen.onset_s, 0), number(seen.peak_radps * speed, 2),
+                          number(speed, 2), number(told.heading_rad / math::kDegree, 1), number(seen.heading_rad / math::kDegree, 1),
+                          number(ratio, 3), number(1e3 * seen.onset_s, 0), number(seen.peak_radps * speed, 2),
                           number(100.0 * (seen.peak_radps / told.peak_radps - 1.0), 1)});
   }
   return table;

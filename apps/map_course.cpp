@@ -86,8 +86,9 @@ void say_lap(Report& report, std::size_t number, const Lap& lap, const std::stri
   std::string words = "lap " + std::to_string(number) + ": ";
   if (lap.closed) {
     words += "closed after " + m(lap.distance_m, 4) + " in " + format_number(lap.lasted_s(), 4) + " s, turned by " +
-             format_number(lap.turned_rad / math::kDegree, 3) + " deg, " + m(lap.gap_m) + " from its start (allowed " + m(lap.allowed_gap_m) +
-             "), heading " + format_number(lap.heading_rad / math::kDegree, 2) + " deg, " + std::to_string(lap.corrections) + " corrections";
+             format_number(lap.turned_rad / math::kDegree, 3) + " deg, " + m(lap.gap_m) + " from its start (allowed " +
+             m(lap.allowed_gap_m) + "), heading " + format_number(lap.heading_rad / math::kDegree, 2) + " deg, " +
+             std::to_string(lap.corrections) + " corrections";
     if (!refused.empty()) words += "; no line: " + refused;
   } else {
     words += "not closed: " + join(lap.missing, "; ");

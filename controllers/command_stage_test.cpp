@@ -139,7 +139,8 @@ TEST_CASE("a stop is immediate, holds the steering, and the next start ramps fro
 }
 
 TEST_CASE("wishes that are not finite stop with steering_law_failed and leave the basis alone") {
-  for (const Desired& d : {wish(kNan, 1.0), wish(math::kInfinity, 1.0), wish(0.1, kNan), wish(0.1, math::kInfinity), wish(0.1, -math::kInfinity)}) {
+  for (const Desired& d :
+       {wish(kNan, 1.0), wish(math::kInfinity, 1.0), wish(0.1, kNan), wish(0.1, math::kInfinity), wish(0.1, -math::kInfinity)}) {
     StageBench b;
     b.drive(wish(0.1, 1.0));
     const Command c = b.drive(d);

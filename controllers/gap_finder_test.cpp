@@ -202,8 +202,9 @@ TEST_CASE("an isolated drop-out opens no gap and closes none") {
 }
 
 TEST_CASE("a hall longer than the sensor reaches is open, a blind scan and a broken sector are not") {
-  LaserScan hall = scene(
-      [](double d) { return std::abs(d) <= 10.0 ? static_cast<double>(math::kInfinityF) : std::min(24.0, 4.0 / std::abs(std::sin(d * math::kDegree))); });
+  LaserScan hall = scene([](double d) {
+    return std::abs(d) <= 10.0 ? static_cast<double>(math::kInfinityF) : std::min(24.0, 4.0 / std::abs(std::sin(d * math::kDegree)));
+  });
   auto gap = Found(hall).best();
   REQUIRE(gap);
   CHECK(std::abs(gap->aim_rad) < 0.01);

@@ -302,7 +302,8 @@ void MpcLaw::add_rows(double commanded_rad) {
     const double* x = &free_[i * n_];
     const double* to = &to_[i * n_ * inputs];
     soften(x[kStateD], 1.0, &to[kStateD * inputs], i, -stage.right_m, stage.left_m, 0);
-    const double bound = p_.tyre == SlipLaw::kLinear ? math::kInfinity : grip * octagon(stage.longitudinal_mps2 / side_.turns().grip_mps2());
+    const double bound =
+        p_.tyre == SlipLaw::kLinear ? math::kInfinity : grip * octagon(stage.longitudinal_mps2 / side_.turns().grip_mps2());
     const bool slips = kind_ == LateralKind::kDynamic;
     // v r; a rolling car's yaw rate is in proportion to its wheels' angle.
     const std::size_t turning = slips ? kStateR : n_ - 1;

@@ -19,7 +19,8 @@ constexpr double kFront = 0.47;  // of the padded body, from base_link
 
 CarParameters small_car() { return toy::car(); }
 
-SafetyVerdict judge(const LaserScan& scan, const SafetyMotion& motion, const SafetyParameters& p = {}, const CarParameters& c = small_car()) {
+SafetyVerdict judge(const LaserScan& scan, const SafetyMotion& motion, const SafetyParameters& p = {},
+                    const CarParameters& c = small_car()) {
   ScanView view(c);
   view.reset();
   REQUIRE(view.update(scan));
@@ -91,10 +92,12 @@ TEST_CASE("the wheels of a small_car that stands count as moving once it was tol
 TEST_CASE("time to collision ignores a wall that the small_car passes, up to the margin") {
   // Half the small_car 0.155 m, margin 0.05 m.
   SafetyParameters p;
-  CHECK(judge(toy::look(small_car(), {{{0.0, 0.22}, {9.0, 0.22}}}, {}, 1081), moving(2.0), p).ttc_s == std::numeric_limits<double>::infinity());
+  CHECK(judge(toy::look(small_car(), {{{0.0, 0.22}, {9.0, 0.22}}}, {}, 1081), moving(2.0), p).ttc_s ==
+        std::numeric_limits<double>::infinity());
   CHECK(judge(toy::look(small_car(), {{{0.0, 0.19}, {9.0, 0.19}}}, {}, 1081), moving(2.0), p).ttc_s < 10.0);
   p.ttc_path_margin_m = 0.02;
-  CHECK(judge(toy::look(small_car(), {{{0.0, 0.19}, {9.0, 0.19}}}, {}, 1081), moving(2.0), p).ttc_s == std::numeric_limits<double>::infinity());
+  CHECK(judge(toy::look(small_car(), {{{0.0, 0.19}, {9.0, 0.19}}}, {}, 1081), moving(2.0), p).ttc_s ==
+        std::numeric_limits<double>::infinity());
 }
 
 TEST_CASE("time to collision follows the turn: what lies on the arc counts, what lies straight ahead does not") {
@@ -129,7 +132,9 @@ TEST_CASE("a beam at angle theta closes in with v cos(theta)") {
 }
 
 TEST_CASE("near the body everything stops, with or without speed: contact at 0, emergency up to the threshold") {
-  const auto beside = [](double clearance) { return toy::look(small_car(), toy::corridor(-3.0, 3.0, 2.0 * (0.155 + clearance)), {}, 1081); };
+  const auto beside = [](double clearance) {
+    return toy::look(small_car(), toy::corridor(-3.0, 3.0, 2.0 * (0.155 + clearance)), {}, 1081);
+  };
   CHECK(judge(beside(-0.01), moving(0.0)).reason == Reason::kBodyContact);
   CHECK(judge(beside(0.015), moving(0.0)).reason == Reason::kEmergencyClearance);
   CHECK(judge(beside(0.015), moving(0.0)).action == Action::kStop);

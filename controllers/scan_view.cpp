@@ -10,8 +10,7 @@
 
 namespace pitwall::controllers {
 
-namespace {
-}  // namespace
+namespace {}  // namespace
 
 bool is_well_formed(const LaserScan& scan) {
   const std::size_t n = scan.ranges.size();

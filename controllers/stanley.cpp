@@ -13,7 +13,6 @@ namespace pitwall::controllers {
 
 namespace {
 
-
 double rear_slip(const CarParameters& car) {
   if (car.cornering_stiffness_rear <= 0.0 || car.surface_friction <= 0.0) return 0.0;
   return 1.0 / (car.surface_friction * kGravity_mps2 * car.cornering_stiffness_rear);

@@ -29,8 +29,8 @@ struct Model {
   double time_constant_s = 0.0;
   double gain = 0.0;
   double offset = 0.0;
-  double squares = math::kInfinity;     ///< weighted, of the residuals
-  double undecided_s = 0.0;  ///< the delay may be so much longer or shorter without any sample telling
+  double squares = math::kInfinity;  ///< weighted, of the residuals
+  double undecided_s = 0.0;          ///< the delay may be so much longer or shorter without any sample telling
 };
 
 /// The samples that every lag of the range can be judged by, every `stride`th of them.

@@ -112,17 +112,38 @@ TEST_CASE("atan2 follows IEEE 754 at zeros and infinities") {
     double y, x, angle;
   };
   const double pi = math::kPi;
-  for (const Row& row : {Row{0.0, 0.0, 0.0},           Row{-0.0, 0.0, -0.0},         Row{0.0, -0.0, pi},
-                         Row{-0.0, -0.0, -pi},         Row{0.0, 1.0, 0.0},           Row{-0.0, 1.0, -0.0},
-                         Row{0.0, -1.0, pi},           Row{-0.0, -1.0, -pi},         Row{1.0, 0.0, 0.5 * pi},
-                         Row{1.0, -0.0, 0.5 * pi},     Row{-1.0, 0.0, -0.5 * pi},    Row{1.0, math::kInfinity, 0.0},
-                         Row{-1.0, math::kInfinity, -0.0},        Row{1.0, -math::kInfinity, pi},          Row{-1.0, -math::kInfinity, -pi},
-                         Row{math::kInfinity, 1.0, 0.5 * pi},     Row{-math::kInfinity, -1.0, -0.5 * pi},  Row{math::kInfinity, math::kInfinity, 0.25 * pi},
-                         Row{math::kInfinity, -math::kInfinity, 0.75 * pi},  Row{-math::kInfinity, math::kInfinity, -0.25 * pi}, Row{-math::kInfinity, -math::kInfinity, -0.75 * pi},
-                         Row{0.0, math::kInfinity, 0.0},          Row{-0.0, -math::kInfinity, -pi},        Row{kTiny, kMax, 0.0},
-                         Row{-kTiny, kMax, -0.0},      Row{kTiny, -kMax, pi},        Row{kMax, kTiny, 0.5 * pi},
-                         Row{kTiny, kTiny, 0.25 * pi}, Row{kMax, -kMax, 0.75 * pi},  Row{kNan, 1.0, kNan},
-                         Row{1.0, kNan, kNan},         Row{kNan, math::kInfinity, kNan}}) {
+  for (const Row& row : {Row{0.0, 0.0, 0.0},
+                         Row{-0.0, 0.0, -0.0},
+                         Row{0.0, -0.0, pi},
+                         Row{-0.0, -0.0, -pi},
+                         Row{0.0, 1.0, 0.0},
+                         Row{-0.0, 1.0, -0.0},
+                         Row{0.0, -1.0, pi},
+                         Row{-0.0, -1.0, -pi},
+                         Row{1.0, 0.0, 0.5 * pi},
+                         Row{1.0, -0.0, 0.5 * pi},
+                         Row{-1.0, 0.0, -0.5 * pi},
+                         Row{1.0, math::kInfinity, 0.0},
+                         Row{-1.0, math::kInfinity, -0.0},
+                         Row{1.0, -math::kInfinity, pi},
+                         Row{-1.0, -math::kInfinity, -pi},
+                         Row{math::kInfinity, 1.0, 0.5 * pi},
+                         Row{-math::kInfinity, -1.0, -0.5 * pi},
+                         Row{math::kInfinity, math::kInfinity, 0.25 * pi},
+                         Row{math::kInfinity, -math::kInfinity, 0.75 * pi},
+                         Row{-math::kInfinity, math::kInfinity, -0.25 * pi},
+                         Row{-math::kInfinity, -math::kInfinity, -0.75 * pi},
+                         Row{0.0, math::kInfinity, 0.0},
+                         Row{-0.0, -math::kInfinity, -pi},
+                         Row{kTiny, kMax, 0.0},
+                         Row{-kTiny, kMax, -0.0},
+                         Row{kTiny, -kMax, pi},
+                         Row{kMax, kTiny, 0.5 * pi},
+                         Row{kTiny, kTiny, 0.25 * pi},
+                         Row{kMax, -kMax, 0.75 * pi},
+                         Row{kNan, 1.0, kNan},
+                         Row{1.0, kNan, kNan},
+                         Row{kNan, math::kInfinity, kNan}}) {
     CAPTURE(row.y);
     CAPTURE(row.x);
     CHECK(same(math::atan2(row.y, row.x), row.angle));
@@ -145,22 +166,27 @@ TEST_CASE("pow follows the table of IEEE 754 special cases") {
     double x, y, value;
   };
   for (const Row& row :
-       {Row{kNan, 0.0, 1.0}, Row{kNan, -0.0, 1.0}, Row{math::kInfinity, 0.0, 1.0}, Row{0.0, 0.0, 1.0}, Row{1.0, kNan, 1.0}, Row{1.0, math::kInfinity, 1.0},
-        Row{1.0, -math::kInfinity, 1.0}, Row{-1.0, math::kInfinity, 1.0}, Row{-1.0, -math::kInfinity, 1.0}, Row{kNan, 1.0, kNan}, Row{2.0, kNan, kNan},
+       {Row{kNan, 0.0, 1.0}, Row{kNan, -0.0, 1.0}, Row{math::kInfinity, 0.0, 1.0}, Row{0.0, 0.0, 1.0}, Row{1.0, kNan, 1.0},
+        Row{1.0, math::kInfinity, 1.0}, Row{1.0, -math::kInfinity, 1.0}, Row{-1.0, math::kInfinity, 1.0}, Row{-1.0, -math::kInfinity, 1.0},
+        Row{kNan, 1.0, kNan}, Row{2.0, kNan, kNan},
         // Zero bases: the sign survives only odd exponents.
-        Row{0.0, 3.0, 0.0}, Row{-0.0, 3.0, -0.0}, Row{-0.0, 2.0, 0.0}, Row{-0.0, 0.5, 0.0}, Row{0.0, -3.0, math::kInfinity}, Row{-0.0, -3.0, -math::kInfinity},
-        Row{-0.0, -2.0, math::kInfinity}, Row{-0.0, -0.5, math::kInfinity}, Row{-0.0, math::kInfinity, 0.0}, Row{-0.0, -math::kInfinity, math::kInfinity},
+        Row{0.0, 3.0, 0.0}, Row{-0.0, 3.0, -0.0}, Row{-0.0, 2.0, 0.0}, Row{-0.0, 0.5, 0.0}, Row{0.0, -3.0, math::kInfinity},
+        Row{-0.0, -3.0, -math::kInfinity}, Row{-0.0, -2.0, math::kInfinity}, Row{-0.0, -0.5, math::kInfinity},
+        Row{-0.0, math::kInfinity, 0.0}, Row{-0.0, -math::kInfinity, math::kInfinity},
         // Infinite exponents.
-        Row{0.5, math::kInfinity, 0.0}, Row{0.5, -math::kInfinity, math::kInfinity}, Row{-0.5, math::kInfinity, 0.0}, Row{2.0, math::kInfinity, math::kInfinity}, Row{2.0, -math::kInfinity, 0.0}, Row{-2.0, math::kInfinity, math::kInfinity},
+        Row{0.5, math::kInfinity, 0.0}, Row{0.5, -math::kInfinity, math::kInfinity}, Row{-0.5, math::kInfinity, 0.0},
+        Row{2.0, math::kInfinity, math::kInfinity}, Row{2.0, -math::kInfinity, 0.0}, Row{-2.0, math::kInfinity, math::kInfinity},
         // Infinite bases.
-        Row{math::kInfinity, 2.0, math::kInfinity}, Row{math::kInfinity, -2.0, 0.0}, Row{-math::kInfinity, 3.0, -math::kInfinity}, Row{-math::kInfinity, 2.0, math::kInfinity}, Row{-math::kInfinity, 0.5, math::kInfinity},
-        Row{-math::kInfinity, -3.0, -0.0}, Row{-math::kInfinity, -2.0, 0.0}, Row{-math::kInfinity, -0.5, 0.0}, Row{-math::kInfinity, math::kInfinity, math::kInfinity}, Row{-math::kInfinity, -math::kInfinity, 0.0},
+        Row{math::kInfinity, 2.0, math::kInfinity}, Row{math::kInfinity, -2.0, 0.0}, Row{-math::kInfinity, 3.0, -math::kInfinity},
+        Row{-math::kInfinity, 2.0, math::kInfinity}, Row{-math::kInfinity, 0.5, math::kInfinity}, Row{-math::kInfinity, -3.0, -0.0},
+        Row{-math::kInfinity, -2.0, 0.0}, Row{-math::kInfinity, -0.5, 0.0}, Row{-math::kInfinity, math::kInfinity, math::kInfinity},
+        Row{-math::kInfinity, -math::kInfinity, 0.0},
         // Negative bases.
         Row{-2.0, 0.5, kNan}, Row{-2.0, 3.0, -8.0}, Row{-2.0, 2.0, 4.0}, Row{-2.0, -1.0, -0.5}, Row{-1.0, 9007199254740991.0, -1.0},
         Row{-1.0, 9007199254740992.0, 1.0}, Row{-1.0, kMax, 1.0}, Row{-1.0, 1.0e-300, kNan},
         // Out of range.
-        Row{10.0, 400.0, math::kInfinity}, Row{-10.0, 401.0, -math::kInfinity}, Row{10.0, -400.0, 0.0}, Row{-10.0, -401.0, -0.0}, Row{kMax, kMax, math::kInfinity},
-        Row{kTiny, kMax, 0.0}, Row{kTiny, -kMax, math::kInfinity}, Row{kMax, -kMax, 0.0}}) {
+        Row{10.0, 400.0, math::kInfinity}, Row{-10.0, 401.0, -math::kInfinity}, Row{10.0, -400.0, 0.0}, Row{-10.0, -401.0, -0.0},
+        Row{kMax, kMax, math::kInfinity}, Row{kTiny, kMax, 0.0}, Row{kTiny, -kMax, math::kInfinity}, Row{kMax, -kMax, 0.0}}) {
     CAPTURE(row.x);
     CAPTURE(row.y);
     CHECK(same(math::pow(row.x, row.y), row.value));

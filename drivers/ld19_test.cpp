@@ -13,9 +13,7 @@ using namespace pitwall;
 using namespace pitwall::drivers;
 using namespace pitwall::drivers::test;
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("LD19: the vendor's example frame, both of its checks, and points clockwise") {
   // From the development manual of the LD19.

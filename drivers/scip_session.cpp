@@ -9,8 +9,8 @@
 namespace pitwall::drivers {
 namespace {
 
-constexpr Duration kScipDrained = from_milliseconds(100);         // silence after QT's answer: nothing is queued any more
-constexpr Duration kScipPatience = from_milliseconds(500);        // per request
+constexpr Duration kScipDrained = from_milliseconds(100);     // silence after QT's answer: nothing is queued any more
+constexpr Duration kScipPatience = from_milliseconds(500);    // per request
 constexpr Duration kBootPatience = from_milliseconds(1'000);  // a UST accepts connections before it answers
 constexpr int kScipTries = 3;
 constexpr std::int64_t kWarnScans = 3;  // missing in a row; 75 ms at 40 Hz

@@ -13,9 +13,7 @@ using namespace pitwall;
 using namespace pitwall::drivers;
 using namespace pitwall::drivers::test;
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("a turn is a scan counter-clockwise, whatever the points' angles; nearest of two, NaN where none was") {
   TurnAssembler turn({.beams = 360, .range_min_m = 0.1F, .range_max_m = 10.0F});

@@ -14,7 +14,6 @@
 
 namespace pitwall::localization {
 
-
 /// How much of A is fitted.
 enum class AccelerometerModel : std::uint8_t {
   kBias,      ///< A is the unit matrix

@@ -24,8 +24,8 @@ std::vector<Vector3> readings(std::size_t count, const Vector3& bias, const Matr
     const double z = -1.0 + (2.0 * static_cast<double>(i) + 1.0) / static_cast<double>(count);
     const double around = 2.4 * static_cast<double>(i);
     const double r = std::sqrt(1.0 - z * z);
-    const Vector3 g{
-        {math::kStandardGravity_mps2 * r * math::cos(around), math::kStandardGravity_mps2 * r * math::sin(around), math::kStandardGravity_mps2 * z}};
+    const Vector3 g{{math::kStandardGravity_mps2 * r * math::cos(around), math::kStandardGravity_mps2 * r * math::sin(around),
+                     math::kStandardGravity_mps2 * z}};
     all.push_back(inverse_of(inverse) * g + bias);
   }
   return all;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rigid body that turns about all axes, seen by IMUs mounted all over it: what they make of it together is what one stamp_at base_link reads.
+// A rigid body that turns about all axes, seen by IMUs mounted all over it: what they make of it together is what one stamp_at base_link
+// reads.
 #include "localization/imu_fusion.hpp"
 
 #include <doctest/doctest.h>

@@ -199,7 +199,8 @@ void VehicleStateEstimator::add_imu(const Imu& imu, double roll_rad, double pitc
   const bool continues = dt > 0.0 && dt <= kImuHeld_s;
   gyro_acceleration_ = continues ? gyro_acceleration_ + dt / (kGyroFilter_s + dt) * ((w[2] - gyro_) / dt - gyro_acceleration_) : 0.0;
   gyro_ = w[2];
-  const Vec2 gravity{-math::kStandardGravity_mps2 * math::sin(pitch_rad), math::kStandardGravity_mps2 * math::cos(pitch_rad) * math::sin(roll_rad)};
+  const Vec2 gravity{-math::kStandardGravity_mps2 * math::sin(pitch_rad),
+                     math::kStandardGravity_mps2 * math::cos(pitch_rad) * math::sin(roll_rad)};
   const double turn = (w[2] - x_(kBias, 0)) / (1.0 + x_(kScale, 0));
   const Vec2 mount{parameters_.imu_x_m, parameters_.imu_y_m};
   const Vec2 felt = Vec2{f[0], f[1]} - gravity + turn * turn * mount - gyro_acceleration_ * perpendicular(mount);

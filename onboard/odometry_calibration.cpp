@@ -166,8 +166,8 @@ Result<std::string> with_measured(const std::string& profile, const std::string&
       const std::size_t unit = line.find("unit:");
       const std::size_t after = unit == std::string::npos ? unit : line.find(',', unit);
       if (after == std::string::npos) return Error{key + ": its line has no unit: " + line};
-      line = begin + " {value: " + six_digits(value) + ", " + line.substr(unit, after - unit) + ", provenance: MEASURED, source: \"" + source +
-             "\"}";
+      line = begin + " {value: " + six_digits(value) + ", " + line.substr(unit, after - unit) + ", provenance: MEASURED, source: \"" +
+             source + "\"}";
       found = true;
     }
     out += line + (end < profile.size() ? "\n" : "");

@@ -22,7 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-
 /// Answers with all it sees, and with what it remembers, so that any other input changes some answer.
 class Toy final : public Controller {
  public:

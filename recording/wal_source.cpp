@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kHeader = 32;
 constexpr std::uint64_t kFrameHeader = 24;
 constexpr std::uint64_t kMostMissingPages = 1U << 18U;  // of a database that was cut off: 1 GiB of the usual 4 KiB pages
-constexpr std::uint32_t kWalMagic = 0x377F0682;            // the last bit: checksums over big-endian words
+constexpr std::uint32_t kWalMagic = 0x377F0682;         // the last bit: checksums over big-endian words
 
 struct Checksum {
   std::uint32_t a = 0;

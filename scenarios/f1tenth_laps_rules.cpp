@@ -12,7 +12,6 @@
 namespace pitwall::scenarios::f1tenth {
 namespace {
 
-
 // The car.
 constexpr double kFriction = 1.0489, kFront = 4.718, kRear = 5.4562, kLf = 0.15875, kLr = 0.17145, kHeight = 0.074, kMass = 3.74,
                  kInertia = 0.04712;

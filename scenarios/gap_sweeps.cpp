@@ -103,7 +103,8 @@ std::vector<GapSweepRow> gap_sweep_rows(const std::vector<Outcome>& outcomes) {
 }
 
 std::string human_line(const GapSweepRow& row) {
-  const std::string laps = row.mean_lap_s > 0.0 ? format_fixed(row.mean_lap_s, 2) + "/" + format_fixed(row.best_lap_s, 2) + " s" : std::string("-");
+  const std::string laps =
+      row.mean_lap_s > 0.0 ? format_fixed(row.mean_lap_s, 2) + "/" + format_fixed(row.best_lap_s, 2) + " s" : std::string("-");
   std::string line = row.track + std::string(row.track.size() < 14 ? 14 - row.track.size() : 0, ' ') + "  pass " +
                      std::to_string(row.passed) + "/" + std::to_string(row.runs) + "  contact " + std::to_string(row.contacts) + "  lap " +
                      laps + "  stops " + format_fixed(row.stops_s, 1) + " s  min clearance " + format_fixed(row.min_clearance_m, 2) + " m";

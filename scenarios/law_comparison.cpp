@@ -226,8 +226,9 @@ std::string comparison_markdown(const std::vector<LawRuns>& laws) {
   for (const LawRuns& law : laws) {
     for (const OnTrack& t : by_track(law)) {
       text += "| " + law.law + " | " + t.track + " | " + std::to_string(t.finished) + "/" + std::to_string(t.runs) + " | " +
-              (t.finished > 0 ? format_fixed(t.lap_s, 2) : "-") + " | " + format_fixed(t.mean_m, 3) + " | " + format_fixed(t.p95_m, 3) + " | " +
-              format_fixed(t.max_m, 3) + " | " + std::to_string(t.fails) + " | " + (t.host_p99_us ? format_fixed(*t.host_p99_us, 0) : "-") + " |\n";
+              (t.finished > 0 ? format_fixed(t.lap_s, 2) : "-") + " | " + format_fixed(t.mean_m, 3) + " | " + format_fixed(t.p95_m, 3) +
+              " | " + format_fixed(t.max_m, 3) + " | " + std::to_string(t.fails) + " | " +
+              (t.host_p99_us ? format_fixed(*t.host_p99_us, 0) : "-") + " |\n";
     }
   }
   for (const LawRuns& law : laws) {

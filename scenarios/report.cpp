@@ -15,7 +15,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-
 /// Names of files may hold bytes that are no UTF-8, which JSON cannot.
 std::string text_of(const Json& json, int indent = -1) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
 
@@ -260,7 +259,8 @@ std::string human_summary(const Report& report) {
     simulated_s += o.sim_time_s;
     cpu_s += o.cpu_time_s;
   }
-  if (cpu_s > 0.0) text += "; " + format_fixed(simulated_s, 0) + " s simulated at " + format_fixed(simulated_s / cpu_s, 0) + " x real time (one core)";
+  if (cpu_s > 0.0)
+    text += "; " + format_fixed(simulated_s, 0) + " s simulated at " + format_fixed(simulated_s / cpu_s, 0) + " x real time (one core)";
   text += ".\n";
   text += "A pass in simulation is not sign-off for the car: " + std::to_string(report.unmeasured_parameters.size()) + " of " +
           std::to_string(report.parameters_total) + " values of this car are STOCK (see `calibration --car " + report.car + "`).";
@@ -307,8 +307,8 @@ std::string junit_xml(const Report& report) {
   double total_s = 0.0;
   for (const Outcome& o : report.results) total_s += o.wall_time_s;
   std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"run_validation\" tests=\"" +
-                    std::to_string(report.results.size()) + "\" failures=\"" + std::to_string(failed) + "\" time=\"" + format_fixed(total_s, 3) +
-                    "\">\n";
+                    std::to_string(report.results.size()) + "\" failures=\"" + std::to_string(failed) + "\" time=\"" +
+                    format_fixed(total_s, 3) + "\">\n";
   for (const Outcome& o : report.results) {
     xml += "  <testcase classname=\"" + xml_escaped(o.scenario) + "\" name=\"" + xml_escaped(o.track) + " seed " + std::to_string(o.seed) +
            "\" time=\"" + format_fixed(o.wall_time_s, 3) + "\">\n";

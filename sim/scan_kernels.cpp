@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/scan_kernels.hpp"
-#include "core/math.hpp"
 
 #include <bit>
 #include <cstring>
+
+#include "core/math.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/scan_kernels.cpp"

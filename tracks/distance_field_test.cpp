@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/math.hpp"
 #include "tracks/distance_field.hpp"
 
 #include <doctest/doctest.h>
 
 #include <limits>
 
+#include "core/math.hpp"
 #include "core/rng.hpp"
 #include "tests/support/noise_map.hpp"
 

@@ -141,17 +141,18 @@ bool better(const CleanedLap& a, const CleanedLap& b, double clearance_m, double
 
 Status accept(const CleanedLap& lap, const LapCleanupSettings& settings, double clearance_m) {
   if (lap.clearance_m < clearance_m) {
-    return Error{"recorded lap: the smoothed line comes within " + format_metres(lap.clearance_m) + " of a wall, at least " + format_metres(clearance_m) +
-                 " is needed; drive it again, farther from the walls"};
+    return Error{"recorded lap: the smoothed line comes within " + format_metres(lap.clearance_m) + " of a wall, at least " +
+                 format_metres(clearance_m) + " is needed; drive it again, farther from the walls"};
   }
   const double most = settings.max_over_curvature * settings.max_curvature_per_m;
   if (lap.max_curvature_per_m > most) {
-    return Error{"recorded lap: its tightest turn has a radius of " + format_metres(1.0 / lap.max_curvature_per_m) + ", the rack can follow " +
-                 format_metres(1.0 / most) + " at best; drive wider turns"};
+    return Error{"recorded lap: its tightest turn has a radius of " + format_metres(1.0 / lap.max_curvature_per_m) +
+                 ", the rack can follow " + format_metres(1.0 / most) + " at best; drive wider turns"};
   }
   if (lap.share_over > settings.max_share_over) {
     return Error{"recorded lap: " + format_number(100.0 * lap.share_over, 3) + " % of it turn tighter than the rack (radius " +
-                 format_metres(1.0 / settings.max_curvature_per_m) + "), allowed are " + format_number(100.0 * settings.max_share_over, 3) + " %"};
+                 format_metres(1.0 / settings.max_curvature_per_m) + "), allowed are " + format_number(100.0 * settings.max_share_over, 3) +
+                 " %"};
   }
   return {};
 }
@@ -194,7 +195,8 @@ Result<CleanedLap> clean_lap(const std::vector<Vec2>& driven, const LapCleanupSe
 
   const double had = clearance_of(*revolution, map, distance_field);
   if (had < settings.least_clearance_m) {
-    return Error{"recorded lap: it was driven within " + format_metres(had) + " of a wall, half the car is " + format_metres(settings.least_clearance_m)};
+    return Error{"recorded lap: it was driven within " + format_metres(had) + " of a wall, half the car is " +
+                 format_metres(settings.least_clearance_m)};
   }
   const double clearance = std::min(settings.clearance_m, had);
   const std::vector<Vec2> even = evenly(*revolution, settings.spacing_m);

@@ -57,7 +57,8 @@ Status check_crossings(const std::vector<Vec2>& points, bool closed) {
       if (closed && i == 0 && j + 1 == segments) continue;  // neighbours across the seam
       if (!cross_each_other(points[i], points[i + 1], points[j], points[(j + 1) % n])) continue;
       return Error{"the line crosses itself: between points " + std::to_string(i + 1) + " and " + std::to_string(i + 2) + " " +
-                   format_place(points[i].x, points[i].y) + " and between " + std::to_string(j + 1) + " and " + std::to_string((j + 1) % n + 1)};
+                   format_place(points[i].x, points[i].y) + " and between " + std::to_string(j + 1) + " and " +
+                   std::to_string((j + 1) % n + 1)};
     }
   }
   return {};

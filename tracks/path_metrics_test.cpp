@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/math.hpp"
 #include "tracks/path_metrics.hpp"
 
 #include <doctest/doctest.h>
@@ -8,9 +7,10 @@
 #include <cmath>
 #include <limits>
 
+#include "core/math.hpp"
+
 namespace pitwall::tracks {
 namespace {
-
 
 Path circle(double radius = 5.0, int n = 720) {
   std::vector<Vec2> points;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/math.hpp"
 #include "tracks/path.hpp"
 
 #include <doctest/doctest.h>
 
 #include <limits>
 
+#include "core/math.hpp"
 #include "core/rng.hpp"
 #include "tests/support/allocation_guard.hpp"
 
@@ -13,7 +13,6 @@ using namespace pitwall;
 using namespace pitwall::tracks;
 
 namespace {
-
 
 Path make(std::vector<Vec2> points, bool closed) { return Path::make(std::move(points), closed).value(); }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/math.hpp"
 #include "tracks/raycast.hpp"
 
 #include <doctest/doctest.h>
 
 #include <limits>
 
+#include "core/math.hpp"
 #include "core/rng.hpp"
 #include "tests/support/allocation_guard.hpp"
 #include "tests/support/noise_map.hpp"
@@ -14,7 +14,6 @@ using namespace pitwall;
 using namespace pitwall::tracks;
 
 namespace {
-
 
 std::shared_ptr<const OccupancyMap> make_map(int width, int height, double resolution, const Pose2& origin,
                                              std::vector<std::int8_t> values) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/math.hpp"
 #include "tracks/speed_profile.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
+#include "core/math.hpp"
 #include "tests/support/test_data.hpp"
 #include "tracks/track.hpp"
 
@@ -13,7 +13,6 @@ using namespace pitwall;
 using namespace pitwall::tracks;
 
 namespace {
-
 
 Path path_of(std::vector<Vec2> points, bool closed) { return Path::make(std::move(points), closed).value(); }
 

@@ -91,7 +91,12 @@ Prediction predict_one_second(const Problem& problem, const Subject& subject, bo
     all.yaw += s.yaw;
     all.way += s.way;
   }
-  return {root_mean_square(all.speed2, all.speed), root_mean_square(all.yaw2, all.yaw), root_mean_square(all.way2, all.way), all.way, all.speed, all.yaw};
+  return {root_mean_square(all.speed2, all.speed),
+          root_mean_square(all.yaw2, all.yaw),
+          root_mean_square(all.way2, all.way),
+          all.way,
+          all.speed,
+          all.yaw};
 }
 
 std::vector<ChannelError> channel_errors(const Problem& problem, const Subject& before, const Subject& after) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/qp/dual_active_set.hpp"
-#include "core/math.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "core/math.hpp"
 
 namespace pitwall::controllers::qp {
 

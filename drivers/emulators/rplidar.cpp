@@ -13,8 +13,8 @@ namespace pitwall::emulators {
 namespace {
 
 constexpr std::uint8_t kRplidarStart = 0xa5;
-constexpr std::uint8_t kRplidarStop = 0x25, kScan = 0x20, kForceScan = 0x21, kReset = 0x40, kInfo = 0x50, kHealth = 0x52, kSampleRate = 0x59,
-                       kExpressScan = 0x82, kConfiguration = 0x84;
+constexpr std::uint8_t kRplidarStop = 0x25, kScan = 0x20, kForceScan = 0x21, kReset = 0x40, kInfo = 0x50, kHealth = 0x52,
+                       kSampleRate = 0x59, kExpressScan = 0x82, kConfiguration = 0x84;
 constexpr std::uint8_t kNodeType = 0x81, kLegacyType = 0x82, kDenseType = 0x85;
 constexpr int kLegacyPoints = 32;
 constexpr int kDensePoints = 40;

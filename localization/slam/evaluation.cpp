@@ -103,7 +103,8 @@ std::size_t crispness_cells(std::span<const LaserScan> scans, std::span<const Po
       if (!(range > 0.0 && range >= scan.range_min && range < scan.range_max && range <= max_range_m)) continue;
       const double angle = static_cast<double>(scan.angle_min) + static_cast<double>(i) * static_cast<double>(scan.angle_increment);
       const Vec2 p = T_map_sensor[k] * (range * unit_vector(angle));
-      cells.emplace_back(static_cast<std::int64_t>(std::floor(p.x / kPictureCell_m)), static_cast<std::int64_t>(std::floor(p.y / kPictureCell_m)));
+      cells.emplace_back(static_cast<std::int64_t>(std::floor(p.x / kPictureCell_m)),
+                         static_cast<std::int64_t>(std::floor(p.y / kPictureCell_m)));
     }
   }
   std::sort(cells.begin(), cells.end());

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/math.hpp"
 #include "localization/slam/map_builder.hpp"
 
 #include <doctest/doctest.h>
@@ -8,6 +7,8 @@
 #include <filesystem>
 #include <limits>
 #include <vector>
+
+#include "core/math.hpp"
 
 using namespace pitwall;
 using namespace pitwall::slam;

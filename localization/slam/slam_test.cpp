@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What may happen to a car while it maps: bad beams, mounts, sweeps, blindness, parking, spins, jumps of odometry.
-#include "core/math.hpp"
 #include "localization/slam/slam.hpp"
 
 #include <doctest/doctest.h>
@@ -9,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/math.hpp"
 #include "core/rng.hpp"
 #include "localization/slam/test_course.hpp"
 

@@ -95,9 +95,9 @@ Result<ShapeReport> check_shape(const TrackPlan& plan, const CentreLine& line) {
   const bool hall = plan.shape == Shape::kHall;
   const double least_radius = hall ? plan.min_radius_m : std::max(plan.min_radius_m, line.half_width_m[tightest]);
   if (report.min_radius_m < least_radius) {
-    return Error{name + "radius " + format_metres(report.min_radius_m) + " at " + format_place(points[tightest].x, points[tightest].y) + ": must be at least " +
-                 format_metres(least_radius) + " (min_radius_m = " + format_metres(plan.min_radius_m) + ", half width " +
-                 format_metres(line.half_width_m[tightest]) + ")"};
+    return Error{name + "radius " + format_metres(report.min_radius_m) + " at " + format_place(points[tightest].x, points[tightest].y) +
+                 ": must be at least " + format_metres(least_radius) + " (min_radius_m = " + format_metres(plan.min_radius_m) +
+                 ", half width " + format_metres(line.half_width_m[tightest]) + ")"};
   }
   if (hall) {
     report.min_wall_m = std::numeric_limits<double>::infinity();
@@ -106,8 +106,8 @@ Result<ShapeReport> check_shape(const TrackPlan& plan, const CentreLine& line) {
   const Nearest nearest = least_wall(line, spacing, plan.min_wall_m);
   report.min_wall_m = nearest.wall;
   if (nearest.wall < plan.min_wall_m) {
-    return Error{name + format_metres(nearest.wall) + " of wall between " + format_place(points[nearest.a].x, points[nearest.a].y) + " and " + format_place(points[nearest.b].x, points[nearest.b].y) +
-                 ": must be at least " + format_metres(plan.min_wall_m)};
+    return Error{name + format_metres(nearest.wall) + " of wall between " + format_place(points[nearest.a].x, points[nearest.a].y) +
+                 " and " + format_place(points[nearest.b].x, points[nearest.b].y) + ": must be at least " + format_metres(plan.min_wall_m)};
   }
   return report;
 }

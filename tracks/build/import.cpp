@@ -107,7 +107,8 @@ Error why_none(const OccupancyMap& map, const ImportSettings& settings, bool at_
                  format_place(best->narrowest.x, best->narrowest.y) + "; " + format_metres(settings.needs.min_width_m) + " is needed"};
   }
   if (!settings.around.empty())
-    return Error{"no closed course around " + format_place(settings.around.front().x, settings.around.front().y) + ": leave --around out for a list of what there is"};
+    return Error{"no closed course around " + format_place(settings.around.front().x, settings.around.front().y) +
+                 ": leave --around out for a list of what there is"};
   if (at_edge) return Error{"open: the only loops run along the edge of the picture, where no wall is"};
   return Error{"open: the free space does not close to a loop"};
 }
@@ -291,8 +292,8 @@ Result<ImportedTrack> import_track(const OccupancyMap& map, const ImportSettings
   track.length_m = Path::make(track.centre.points, true)->length_m();
   track.islands = std::move(course->islands);
   if (track.min_width_m < settings.needs.min_width_m) {
-    return Error{"too narrow: " + format_metres(track.min_width_m) + " at " + format_place(track.narrowest.x, track.narrowest.y) + "; " + format_metres(settings.needs.min_width_m) +
-                 " is needed"};
+    return Error{"too narrow: " + format_metres(track.min_width_m) + " at " + format_place(track.narrowest.x, track.narrowest.y) + "; " +
+                 format_metres(settings.needs.min_width_m) + " is needed"};
   }
   if (course->edge_share > 0.0) {
     track.warnings.push_back("over " + format_number(100.0 * course->edge_share, 2) +

@@ -163,15 +163,16 @@ class Optimiser {
 void find_faults(Raceline& line, const BodyRectangle& chassis, const RacelineSettings& settings) {
   constexpr double kTouching_m = 1e-6;
   if (line.max_curvature_per_m > settings.max_curvature_per_m) {
-    line.faults.push_back("the line turns with a radius of " + format_metres(1.0 / line.max_curvature_per_m) + " at s = " +
-                          format_metres(line.max_curvature_s_m) + ", the steering allows " + format_metres(1.0 / settings.max_curvature_per_m));
+    line.faults.push_back("the line turns with a radius of " + format_metres(1.0 / line.max_curvature_per_m) +
+                          " at s = " + format_metres(line.max_curvature_s_m) + ", the steering allows " +
+                          format_metres(1.0 / settings.max_curvature_per_m));
   }
   if (line.min_clearance_m < kTouching_m) {
     line.faults.push_back("the chassis (" + format_metres(2.0 * chassis.half_width_m) +
                           " wide) touches a wall at s = " + format_metres(line.min_clearance_s_m));
   } else if (line.min_clearance_m < settings.margin_m - 2.0 * kSweepTolerance_m) {
-    line.warnings.push_back("the chassis comes within " + format_metres(line.min_clearance_m) +
-                            " of a wall at s = " + format_metres(line.min_clearance_s_m) + ", the margin is " + format_metres(settings.margin_m));
+    line.warnings.push_back("the chassis comes within " + format_metres(line.min_clearance_m) + " of a wall at s = " +
+                            format_metres(line.min_clearance_s_m) + ", the margin is " + format_metres(settings.margin_m));
   }
 }
 
@@ -243,8 +244,8 @@ Result<Raceline> optimise_raceline(const Room& room, const std::vector<Vec2>& st
   if (!path) return path.error();
   constexpr double kFewestStations = 8.0;
   if (path->length_m() < kFewestStations * settings.spacing_m)
-    return Error{"the line is " + format_metres(path->length_m()) + " long, at least " + format_metres(kFewestStations * settings.spacing_m) +
-                 " is needed"};
+    return Error{"the line is " + format_metres(path->length_m()) + " long, at least " +
+                 format_metres(kFewestStations * settings.spacing_m) + " is needed"};
   Optimiser optimiser(room, closed, chassis, settings, progress);
   const std::vector<Vec2> points = optimiser.run(path->points());
   const Stations even = stations_of(points, closed, settings.output_spacing_m);
