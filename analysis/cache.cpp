@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "core/files.hpp"
+#include "core/hash.hpp"
 #include "core/sha256.hpp"
 #include "core/text.hpp"
 #include "recording/run_folder.hpp"
@@ -61,6 +62,12 @@ bool read_by_analysis(const fs::path& relative) {
 CacheKey::CacheKey(int format) {
   add("format", std::to_string(format));
   add("build", recording::build_id());
+}
+
+void CacheKey::add(std::string name, const Node& parameters) {
+  Hash hash;
+  hash.add(to_yaml(parameters));
+  add(std::move(name), to_hex(hash.value()));
 }
 
 void CacheKey::add(std::string name, std::string value) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/npz.hpp"
+#include "core/node.hpp"
 #include "core/result.hpp"
 
 namespace pitwall::analysis {
@@ -20,6 +21,8 @@ class CacheKey {
   /// Begins with the format of the cache and the build of the program.
   explicit CacheKey(int format);
   void add(std::string name, std::string value);
+  /// The hash of parameters, as save_fields() gives them.
+  void add(std::string name, const Node& parameters);
   /// Every storage file of a recording (a folder, or one file): size, time of the last change, hash of its first and last MiB. The other
   /// files of a run folder that analysis reads (internal.mcap, run.json, metadata/files) count in the same way.
   Status add_recording(const std::filesystem::path& run);

@@ -14,7 +14,7 @@ namespace pitwall::analysis {
 namespace {
 
 /// Counts what internal.mcap says of one car.
-Result<LoopRun> count(const std::filesystem::path& folder, const std::string& car) {
+Result<LoopRun> drive_again(const std::filesystem::path& folder, const std::string& car) {
   Result<recording::BagReader> reader = recording::BagReader::open(folder / "internal.mcap");
   if (!reader) return reader.error();
   LoopRun run;
@@ -60,7 +60,7 @@ Result<ClosedLoop> run_closed_loop(const RunAnalysis& analysis, const std::files
     return Error{"--closed-loop: " + analysis.run.path.string() + " is no simulated run; only one that has its scenario can be run again"};
   }
   ClosedLoop result;
-  Result<LoopRun> before = count(analysis.run.path, analysis.run.car.name);
+  Result<LoopRun> before = drive_again(analysis.run.path, analysis.run.car.name);
   if (!before) return before.error();
   result.before = *std::move(before);
   std::error_code failed;
@@ -74,7 +74,7 @@ Result<ClosedLoop> run_closed_loop(const RunAnalysis& analysis, const std::files
   if (outcome->interrupted) return Error{"interrupted"};
   result.passed = outcome->passed;
   if (outcome->failure) result.failure = outcome->failure->what;
-  Result<LoopRun> after = count(folder, analysis.run.car.name);
+  Result<LoopRun> after = drive_again(folder, analysis.run.car.name);
   if (!after) return after.error();
   result.after = *std::move(after);
   return result;

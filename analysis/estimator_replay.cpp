@@ -18,7 +18,6 @@ namespace {
 
 using localization::VehicleStateParameters;
 
-constexpr double kDegree = math::kPi / 180.0;
 constexpr double kLongestGap_s = 0.25;
 
 /// The motion that an estimate is scored against, at instants; NaN where it is not known.
@@ -44,7 +43,7 @@ std::vector<Reference> references_of(const ImuRun& run) {
   return all;
 }
 
-struct Spread {
+struct ScoreSpread {
   double n = 0.0, sum = 0.0, squares = 0.0;
   void add(double error) {
     if (!std::isfinite(error)) return;
@@ -57,7 +56,7 @@ struct Spread {
 };
 
 struct Score {
-  Spread speed, straight, tight, gathering, rate;
+  ScoreSpread speed, straight, tight, gathering, rate;
   double drift_rad = 0.0;  ///< of the heading, over the time the turn is known
   double known_s = 0.0;
 };
@@ -149,14 +148,14 @@ std::vector<Column> score_columns() {
 }
 
 std::vector<Cell> score_row(const std::string& name, const Score& s, double first_rms) {
-  const double drift = s.known_s > 0.0 ? s.drift_rad / kDegree : NAN;
+  const double drift = s.known_s > 0.0 ? s.drift_rad / math::kDegree : NAN;
   return {text(name),
           number(s.speed.rms(), 4),
           number(s.speed.bias(), 4),
           number(s.straight.rms(), 4),
           number(s.tight.rms(), 4),
           number(s.gathering.rms(), 4),
-          number(s.rate.rms() / kDegree, 3),
+          number(s.rate.rms() / math::kDegree, 3),
           number(drift, 2),
           number(60.0 * drift / s.known_s, 2),
           number(s.speed.n, 0),
@@ -326,8 +325,8 @@ Result<ReportResult> estimator_replay(const EstimatorReplayOptions& options) {
       table.rows.push_back(score_row(settings[k].name, score, first));
       const std::string of = " of '" + settings[k].name + "' against the " + reference.name;
       gate.at_most("speed rms" + of, options.max_speed_rms_mps, score.speed.rms(), "m/s");
-      gate.at_most("turn rate rms" + of, options.max_rate_rms_dps, score.rate.rms() / kDegree, "deg/s");
-      gate.at_most("heading drift" + of, options.max_drift_dpm, 60.0 * score.drift_rad / kDegree / score.known_s, "deg/min");
+      gate.at_most("turn rate rms" + of, options.max_rate_rms_dps, score.rate.rms() / math::kDegree, "deg/s");
+      gate.at_most("heading drift" + of, options.max_drift_dpm, 60.0 * score.drift_rad / math::kDegree / score.known_s, "deg/min");
     }
     table.rows.push_back(score_row("wheels alone", score_of(wheels.t_s, wheels.speed_mps, wheels.yaw_rate_radps, reference), first));
     section.tables.push_back(std::move(table));

@@ -14,8 +14,6 @@ namespace pitwall::analysis {
 
 namespace {
 
-constexpr double kDegree = math::kPi / 180.0;
-
 template <class Condition>
 std::size_t count_in(const std::vector<double>& t_s, const Hold& hold, Condition condition) {
   std::size_t n = 0;
@@ -213,7 +211,7 @@ Table table_of_stops(const std::vector<StopRow>& stops) {
                                : row.event->speed_is_command ? "command"
                                                              : "odometry"),
                           known && g.beam >= 0 ? count(static_cast<std::size_t>(g.beam)) : nothing(),
-                          number(g.bearing_rad / kDegree, 1),
+                          number(g.bearing_rad / math::kDegree, 1),
                           number(g.range_m),
                           known ? number(row.event->ttc_s) : nothing(),
                           number(g.path_offset_m),

@@ -9,8 +9,6 @@ namespace pitwall::analysis {
 
 namespace {
 
-double degrees(double rad) { return rad * 180.0 / math::kPi; }
-
 /// Way by scans less way by wheels over `number` intervals from the first on; NaN where they are not all there, one after the other.
 double gap_of(const std::vector<TrackInterval>& all, std::size_t first, std::size_t number) {
   if (first + number > all.size() || all[first + number - 1].scan != all[first].scan + number - 1) return NAN;
@@ -61,7 +59,7 @@ Table rows_of(const Excursions& x) {
               {}};
   for (const Excursion& e : x.found) {
     table.rows.push_back({number(e.t_s, 1), number(e.dt_s), number(e.scan_mps), number(e.wheel_mps), number(e.forward_m, 4),
-                          number(e.left_m, 4), number(degrees(e.yaw_rate_radps), 1), number(e.jump_m), number(e.before_m),
+                          number(e.left_m, 4), number(math::degrees(e.yaw_rate_radps), 1), number(e.jump_m), number(e.before_m),
                           number(e.after_m), number(e.retained_m()), std::isnan(e.after_m) ? nothing() : flag(e.taken_back())});
   }
   return table;

@@ -27,7 +27,6 @@ constexpr const char* kBaseFrame = "base_footprint";
 constexpr const char* kWheelFrame = "odom_wheel";
 constexpr const char* kGatedTopic = "/odometry_gate/odometry";
 
-double degrees(double rad) { return rad * 180.0 / math::kPi; }
 Time time_of(const OdometryTracks& tracks, double t_s) { return tracks.origin + from_seconds(t_s); }
 
 ros::Quaternion quaternion_of(double yaw) {
@@ -161,8 +160,8 @@ Table replaced_of(const OdometryTracks& tracks, const GateReplay& replay) {
     const GatedPose& p = replay.poses[i];
     if (!p.replaced()) continue;
     table.rows.push_back({number(tracks.scans.t_s[i], 1), text(std::string(to_string(p.verdict))), number(p.step_raw.x, 4),
-                          number(p.step_raw.y, 4), number(degrees(p.step_raw.yaw), 2), number(p.step_taken.x, 4), number(p.step_taken.y, 4),
-                          number(degrees(p.step_taken.yaw), 2), flag(p.by_wheels)});
+                          number(p.step_raw.y, 4), number(math::degrees(p.step_raw.yaw), 2), number(p.step_taken.x, 4),
+                          number(p.step_taken.y, 4), number(math::degrees(p.step_taken.yaw), 2), flag(p.by_wheels)});
   }
   return table;
 }
@@ -184,7 +183,7 @@ Section section_of(const OdometryTracks& tracks, const GateReplay& replay) {
              {"replaced", "steps replaced", number(static_cast<double>(replay.counts.replaced()), 0)},
              {"without_wheels", "of them without wheels", number(static_cast<double>(replay.counts.without_wheels), 0)},
              {"absorbed_m", "way between raw and taken steps, summed [m]", number(replay.counts.absorbed_m)},
-             {"absorbed_deg", "turn between them, summed [deg]", number(degrees(replay.counts.absorbed_rad), 2)},
+             {"absorbed_deg", "turn between them, summed [deg]", number(math::degrees(replay.counts.absorbed_rad), 2)},
              {"raw_path_m", "path before [m]", number(replay.raw_way_m, 2)},
              {"gated_path_m", "path after [m]", number(replay.gated_way_m, 2)},
              {"path_change_percent", "change of the path [%]", number(change_percent(replay), 2)},

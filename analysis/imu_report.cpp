@@ -19,8 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using Kind = RateSource::Kind;
 
-constexpr double kDegree = math::kPi / 180.0;
-
 bool from_outside(Kind kind) { return kind == Kind::kScans || kind == Kind::kTruth; }
 
 /// Steering lag and turning gain with the gyro as the measure of the turn.
@@ -106,10 +104,10 @@ std::vector<Cell> cells_of(const HeadingCorrection& c) {
   return {text(c.source),
           count(c.samples),
           count(c.changes),
-          number(c.final_rad / kDegree, 2),
-          number(c.max_rad / kDegree, 2),
-          number(c.rms_rad / kDegree, 2),
-          number(c.variation_rad / kDegree, 1)};
+          number(c.final_rad / math::kDegree, 2),
+          number(c.max_rad / math::kDegree, 2),
+          number(c.rms_rad / math::kDegree, 2),
+          number(c.variation_rad / math::kDegree, 1)};
 }
 std::vector<Column> heading_columns(const std::string& of) {
   return {{"source", of},
@@ -149,7 +147,7 @@ Section section_of_headings(const ImuRun& run, const ImuReportOptions& options, 
   for (const OdometryTrack& odometry : run.odometries) {
     const HeadingCorrection c = heading_correction("odometry " + odometry.topic, odometry.series.t_s, odometry.series.yaw_rad, localiser);
     table.rows.push_back(cells_of(c));
-    gate.at_most("rms heading put right on " + c.source, options.max_heading_deg, c.rms_rad / kDegree, "deg");
+    gate.at_most("rms heading put right on " + c.source, options.max_heading_deg, c.rms_rad / math::kDegree, "deg");
   }
   for (const ImuTrack& imu : run.imus) {
     table.rows.push_back(
@@ -224,7 +222,7 @@ void gate_pairs(const std::vector<RatePair>& pairs, const ImuReportOptions& opti
     const auto known = [](const signals::Estimate& e) { return e.identifiable ? e.value : NAN; };
     gate.at_most("delay of " + of, options.max_delay_ms, 1e3 * known(pair.delay_s), "ms");
     gate.at_most("scale less 1 of " + of, options.max_scale_error, known(pair.scale) - 1.0);
-    gate.at_most("bias of " + of, options.max_bias_dps, known(pair.bias_radps) / kDegree, "deg/s");
+    gate.at_most("bias of " + of, options.max_bias_dps, known(pair.bias_radps) / math::kDegree, "deg/s");
   }
 }
 

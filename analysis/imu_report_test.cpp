@@ -19,7 +19,7 @@ using namespace pitwall::analysis;
 
 namespace {
 
-ImuRunOptions options_for(const std::filesystem::path& run) {
+ImuRunOptions report_options_for(const std::filesystem::path& run) {
   ImuRunOptions options;
   options.run = run;
   options.driver.data = data_folder();
@@ -50,7 +50,7 @@ TEST_CASE("delay, scale and bias of a gyro against another rate are those put in
   const TempFolder folder("imu_pairs");
   const ImuDrive drive;
   write_drive(folder.path() / "bag", drive);
-  const auto run = load_imu_run(options_for(folder.path() / "bag"), true);
+  const auto run = load_imu_run(report_options_for(folder.path() / "bag"), true);
   REQUIRE_MESSAGE(run.ok(), run.error().message);
   const std::vector<RateSource> sources = rate_sources(*run);
   REQUIRE(sources.size() == 2);
@@ -71,7 +71,7 @@ TEST_CASE("steering lag and turning gain by the gyro, and the heading a localise
   drive.gyro_scale = 1.0;
   write_drive(folder.path() / "bag", drive);
   ImuReportOptions options;
-  options.run = options_for(folder.path() / "bag");
+  options.run = report_options_for(folder.path() / "bag");
   const ReportResult result = reported(options);
   const Table& steering = section(result, "steering").tables.at(0);
   // The car of this bag has a wheelbase of its own; the profile's is taken.
@@ -98,7 +98,7 @@ TEST_CASE("what SLAM put right is read from /tf, too, and the same for each odom
   drive.corrections_by_tf = true;
   write_drive(folder.path() / "bag", drive);
   ImuReportOptions options;
-  options.run = options_for(folder.path() / "bag");
+  options.run = report_options_for(folder.path() / "bag");
   options.max_heading_deg = 4.0;
   const ReportResult result = reported(options);
   CHECK(result.gate.passed());
@@ -141,7 +141,7 @@ TEST_CASE("an IMU in g and deg/s gives the same numbers, with a warning") {
   drive.gravity = 1.0;
   drive.rate_unit = 180.0 / math::kPi;
   write_drive(folder.path() / "bag", drive);
-  const auto run = load_imu_run(options_for(folder.path() / "bag"), true);
+  const auto run = load_imu_run(report_options_for(folder.path() / "bag"), true);
   REQUIRE(run.ok());
   CHECK(run->imus[0].units.rate == recording::RateUnit::kDegreesPerSecond);
   CHECK(run->imus[0].series.accel_z[0] == doctest::Approx(9.80665));
@@ -157,7 +157,7 @@ TEST_CASE("an odometry without turn rate is read by its heading, and that is sai
   drive.odometry_rate = false;
   write_drive(folder.path() / "bag", drive);
   ImuReportOptions options;
-  options.run = options_for(folder.path() / "bag");
+  options.run = report_options_for(folder.path() / "bag");
   const ReportResult result = reported(options);
   CHECK(warned(result, "/odom: it says no turn rate while its heading turns"));
   CHECK(section(result, "rates").tables.at(0).rows.at(0).at(6).number == doctest::Approx(1.0 / drive.gyro_scale).epsilon(0.005));
@@ -167,7 +167,7 @@ TEST_CASE("limits hold or not, and what is not known does not") {
   const TempFolder folder("imu_gate");
   write_drive(folder.path() / "bag", {});
   ImuReportOptions options;
-  options.run = options_for(folder.path() / "bag");
+  options.run = report_options_for(folder.path() / "bag");
   options.max_scale_error = 0.05;
   options.max_bias_dps = 1.0;
   options.max_delay_ms = 30.0;
@@ -179,7 +179,7 @@ TEST_CASE("limits hold or not, and what is not known does not") {
   straight.turning_gain = 0.0;
   write_drive(folder.path() / "straight", straight);
   options = {};
-  options.run = options_for(folder.path() / "straight");
+  options.run = report_options_for(folder.path() / "straight");
   CHECK(reported(options).gate.passed());
   options.max_scale_error = 0.5;
   CHECK_FALSE(reported(options).gate.passed());
@@ -188,7 +188,7 @@ TEST_CASE("limits hold or not, and what is not known does not") {
 TEST_CASE("a recording without an IMU names what was looked for") {
   const TempFolder folder("imu_none");
   ImuReportOptions options;
-  options.run = options_for(recording::small_bag(folder, "bag"));
+  options.run = report_options_for(recording::small_bag(folder, "bag"));
   const auto result = imu_report(options);
   REQUIRE_FALSE(result.ok());
   CHECK(result.error().message.find("no IMU was recorded: no topic of type sensor_msgs/msg/Imu or vesc_msgs/msg/VescImuStamped") !=
@@ -217,7 +217,7 @@ TEST_CASE("a real car whose gyro agrees with its particle filter") {
   import.log = *log;
   import.output = folder.path() / "run";
   REQUIRE(recording::import_run(import).ok());
-  const auto run = load_imu_run(options_for(import.output), true);
+  const auto run = load_imu_run(report_options_for(import.output), true);
   REQUIRE(run.ok());
   const std::vector<RateSource> sources = rate_sources(*run);
   REQUIRE(sources.size() == 3);

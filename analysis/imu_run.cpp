@@ -26,8 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace ros = ros_messages;
 
-constexpr double kDegree = math::kPi / 180.0;
-constexpr double kLongestGap_s = 0.25;
+constexpr double kLongestImuGap_s = 0.25;
 
 /// Whether a topic belongs to the car that is analysed.
 bool is_of_car(const RunData& run, const std::string& topic) {
@@ -161,7 +160,7 @@ void mend_rate(OdometryTrack& odometry, std::vector<std::string>& warnings) {
   if (!says_none || turned < kTurned_rad) return;
   odometry.rate_from_heading = true;
   s.yaw_rate_radps = recording::turn_rate_of(s.t_s, s.yaw_rad);
-  warnings.push_back(odometry.topic + ": it says no turn rate while its heading turns by " + format_number(turned / kDegree, 3) +
+  warnings.push_back(odometry.topic + ": it says no turn rate while its heading turns by " + format_number(turned / math::kDegree, 3) +
                      " deg in all; differences of the heading stand in");
 }
 
@@ -190,7 +189,7 @@ std::vector<recording::TurnReference> references_at(const ImuRun& run, const std
     if (source.kind == RateSource::Kind::kGyro) continue;
     std::vector<double> t_s;
     for (std::size_t i = 0; i < source.size(); ++i) t_s.push_back(source.middle_s(i));
-    references.push_back({source.name, signals::resample(t_s, source.rate_radps, at_s, signals::Between::kLinear, kLongestGap_s)});
+    references.push_back({source.name, signals::resample(t_s, source.rate_radps, at_s, signals::Between::kLinear, kLongestImuGap_s)});
   }
   // What measured comes before what was computed from the command.
   std::stable_partition(references.begin(), references.end(), [](const auto& each) { return each.source == "scans"; });
@@ -262,10 +261,10 @@ std::vector<double> speed_at(const ImuRun& run, const std::vector<double>& at_s)
     t_s.push_back(run.motion.middle_s(i));
     value.push_back(run.motion.speed_mps[i]);
   }
-  std::vector<double> speed = signals::resample(t_s, value, at_s, signals::Between::kLinear, kLongestGap_s);
+  std::vector<double> speed = signals::resample(t_s, value, at_s, signals::Between::kLinear, kLongestImuGap_s);
   if (run.odometries.empty()) return speed;
   const OdometrySeries& wheels = run.odometries.front().series;
-  const std::vector<double> stand_in = signals::resample(wheels.t_s, wheels.speed_mps, at_s, signals::Between::kLinear, kLongestGap_s);
+  const std::vector<double> stand_in = signals::resample(wheels.t_s, wheels.speed_mps, at_s, signals::Between::kLinear, kLongestImuGap_s);
   for (std::size_t i = 0; i < speed.size(); ++i) {
     if (!std::isfinite(speed[i])) speed[i] = stand_in[i];
   }

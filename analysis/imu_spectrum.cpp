@@ -21,8 +21,6 @@ namespace {
 using localization::VehicleStateParameters;
 using Kind = RateSource::Kind;
 
-constexpr double kDegree = math::kPi / 180.0;
-constexpr double kGravity = 9.80665;
 constexpr double kGap_s = 0.25;
 
 struct Axis {
@@ -166,7 +164,7 @@ Section section_of_parked(Report& report) {
       const AllanCurve allan = allan_curve(samples, rate);
       // White noise of density N averages to N / sqrt(tau): at one sample N = deviation * sqrt(tau).
       const double density = allan.deviation.empty() ? NAN : allan.deviation.front() / std::sqrt(rate);
-      const double unit = axis.gyro ? kDegree : 1.0;
+      const double unit = axis.gyro ? math::kDegree : 1.0;
       table.rows.push_back({text(imu.topic), text(axis.name), number(longest.seconds(), 1), number(mean / unit, 4),
                             number(density / unit, 5), number(allan.lowest / unit, 5), number(allan.lowest_s, 2),
                             text(axis.gyro ? "deg/s" : "m/s^2")});
@@ -181,13 +179,13 @@ Section section_of_parked(Report& report) {
         report.replacements.estimator(imu.topic + ": gyro z, one sample", "gyro_sigma_radps", "rad/s", density * std::sqrt(rate));
       }
     }
-    worst_noise.add(gyro_noise.value / kDegree);
+    worst_noise.add(gyro_noise.value / math::kDegree);
     report.replacements.car(imu.topic + ": rate", "imu_rate_hz", "Hz", rate);
     report.replacements.car(imu.topic + ": largest bias of the gyro", "imu_gyro_bias_radps", "rad/s", gyro_bias.value);
     report.replacements.car(imu.topic + ": noise of the gyro", "imu_gyro_noise", "rad/s/sqrt(Hz)", gyro_noise.value);
     report.replacements.car(imu.topic + ": noise of the accelerometer", "imu_accel_noise", "m/s^2/sqrt(Hz)", accel_noise.value);
-    section.facts.push_back(
-        {"gravity_off_mps2_" + imu.topic, imu.topic + ": |mean acceleration| - g [m/s^2]", number(std::sqrt(norm) - kGravity, 4)});
+    section.facts.push_back({"gravity_off_mps2_" + imu.topic, imu.topic + ": |mean acceleration| - g [m/s^2]",
+                             number(std::sqrt(norm) - math::kStandardGravity_mps2, 4)});
   }
   report.gate.at_most("gyro noise density", report.options.max_gyro_noise, worst_noise.value, "deg/s/rtHz");
   if (!table.rows.empty()) section.tables.push_back(std::move(table));
@@ -341,7 +339,7 @@ Section section_of_response(Report& report, const std::vector<RateSource>& sourc
       coherence.push_back(p.coherence);
       if (!(p.coherence > kCoherent)) continue;
       points.rows.push_back({text(source.name), number(p.frequency_hz, 2), number(p.gain, 3), number(p.gain * p.sigma, 3),
-                             number(p.phase_rad / kDegree, 1), number(p.sigma / kDegree, 1), number(p.coherence, 3)});
+                             number(p.phase_rad / math::kDegree, 1), number(p.sigma / math::kDegree, 1), number(p.coherence, 3)});
     }
     report.arrays.add_text(name + "source", source.name);
     report.arrays.add(name + "frequency_hz", frequency);

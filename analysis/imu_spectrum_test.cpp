@@ -15,7 +15,7 @@ using namespace pitwall::analysis;
 
 namespace {
 
-const Section& section(const ReportResult& result, const std::string& key) {
+const Section& spectrum_section(const ReportResult& result, const std::string& key) {
   const auto& all = result.document.sections;
   const auto found = std::find_if(all.begin(), all.end(), [&](const Section& each) { return each.key == key; });
   REQUIRE_MESSAGE(found != all.end(), key);
@@ -24,7 +24,7 @@ const Section& section(const ReportResult& result, const std::string& key) {
 
 /// The value of the row whose result ends with `of`, and the setting beside it.
 std::pair<double, std::string> replaced(const ReportResult& result, const std::string& of) {
-  for (const auto& row : section(result, "replaces").tables.at(0).rows) {
+  for (const auto& row : spectrum_section(result, "replaces").tables.at(0).rows) {
     if (row[0].text.ends_with(of)) return {row[1].number, row[5].text};
   }
   FAIL_CHECK(of);
@@ -61,10 +61,10 @@ TEST_CASE("noise parked, lines at a steady speed and the answer to steering are 
   CHECK(replaced(*result, "gyro z, mean").second == "vehicle_state.bias_radps = 0");
   CHECK(replaced(*result, "gyro z, one sample").first == doctest::Approx(0.002).epsilon(0.1));
   CHECK(replaced(*result, ": rate").first == doctest::Approx(200.0));
-  CHECK(section(*result, "parked").tables.at(0).rows.size() == 6);
-  CHECK(section(*result, "parked").tables.at(0).rows[2][2].number == doctest::Approx(19.5).epsilon(0.02));
+  CHECK(spectrum_section(*result, "parked").tables.at(0).rows.size() == 6);
+  CHECK(spectrum_section(*result, "parked").tables.at(0).rows[2][2].number == doctest::Approx(19.5).epsilon(0.02));
 
-  const Table& lines = section(*result, "steady").tables.at(0);
+  const Table& lines = spectrum_section(*result, "steady").tables.at(0);
   const auto line = std::find_if(lines.rows.begin(), lines.rows.end(),
                                  [](const auto& row) { return row[3].text == "accel z" && row[6].text == "wheel x2"; });
   REQUIRE(line != lines.rows.end());
@@ -76,9 +76,9 @@ TEST_CASE("noise parked, lines at a steady speed and the answer to steering are 
   CHECK(replaced(*result, "delay").first == doctest::Approx(drive.steering_lag_s).epsilon(0.03));
   CHECK(replaced(*result, "delay").second.starts_with("steering_delay_s = "));
   CHECK(replaced(*result, "gain").first == doctest::Approx(drive.turning_gain * drive.wheelbase_m / run->car.wheelbase_m).epsilon(0.02));
-  CHECK(section(*result, "response").tables.at(0).rows.size() == 1);  // the odometry's rate is computed from the command
-  for (const auto& row : section(*result, "response").tables.at(1).rows) CHECK(row[6].number > 0.6);
-  CHECK(section(*result, "gyros").notes.size() == 1);
+  CHECK(spectrum_section(*result, "response").tables.at(0).rows.size() == 1);  // the odometry's rate is computed from the command
+  for (const auto& row : spectrum_section(*result, "response").tables.at(1).rows) CHECK(row[6].number > 0.6);
+  CHECK(spectrum_section(*result, "gyros").notes.size() == 1);
 
   // The arrays open again.
   REQUIRE(result->arrays);
@@ -114,8 +114,8 @@ TEST_CASE("a drive without standstill, steady speed or turning leaves those sect
   options.max_gyro_noise = 100.0;
   const auto result = imu_spectrum(options);
   REQUIRE_MESSAGE(result.ok(), result.error().message);
-  CHECK(section(*result, "parked").notes.at(0) == "/imu: skipped, the car never stands for 2 s");
-  CHECK(section(*result, "steady").notes.at(0) == "skipped: the motor never runs within 5 % of one speed for 2 s");
-  CHECK(section(*result, "gyros").notes.at(0) == "not available: neither scans nor a truth tell the turn");
+  CHECK(spectrum_section(*result, "parked").notes.at(0) == "/imu: skipped, the car never stands for 2 s");
+  CHECK(spectrum_section(*result, "steady").notes.at(0) == "skipped: the motor never runs within 5 % of one speed for 2 s");
+  CHECK(spectrum_section(*result, "gyros").notes.at(0) == "not available: neither scans nor a truth tell the turn");
   CHECK_FALSE(result->gate.passed());  // what is not known does not hold
 }

@@ -60,6 +60,13 @@ struct Piece {
 
 }  // namespace
 
+localization::ScanTrackParameters paired(localization::ScanTrackParameters parameters, double period_s) {
+  if (period_s * static_cast<double>(parameters.stride) <= parameters.max_pair_s) return parameters;
+  parameters.stride = 1;
+  parameters.max_pair_s = std::max(parameters.max_pair_s, 1.5 * period_s);
+  return parameters;
+}
+
 struct MotionTracker::Workers {
   localization::ScanTrackParameters parameters;
   Pose2 T_base_lidar;

@@ -17,6 +17,9 @@ namespace pitwall::analysis {
 
 using localization::MotionSeries;
 
+/// A scanner too slow for pairs of every second scan is matched scan by scan.
+localization::ScanTrackParameters paired(localization::ScanTrackParameters parameters, double period_s);
+
 class MotionTracker {
  public:
   static constexpr std::size_t kPiece = 1024;

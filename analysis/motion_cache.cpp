@@ -39,7 +39,7 @@ NpzWriter pack(const MotionSeries& motion) {
   return arrays;
 }
 
-std::optional<MotionSeries> unpack(const NpzReader& arrays) {
+std::optional<MotionSeries> unpacked_motion(const NpzReader& arrays) {
   MotionSeries motion;
   bool complete = true;
   each_column(motion, [&](const char* name, std::vector<double>& values) {
@@ -59,28 +59,15 @@ std::optional<MotionSeries> unpack(const NpzReader& arrays) {
   return motion;
 }
 
-std::string hash_of(const Node& node) {
-  Hash hash;
-  hash.add(to_yaml(node));
-  return to_hex(hash.value());
-}
-
 Result<CacheKey> key_of(const ImuRunOptions& options, const CarParameters& car) {
   CacheKey key(kMotionCacheFormat);
   if (const Status added = key.add_recording(options.run); !added) return added.error();
   key.add("car", options.recorded_car);
   key.add("topics", join(options.topics));
-  key.add("scan matching", hash_of(save_fields(options.matching)));
+  key.add("scan matching", save_fields(options.matching));
   const Pose2 mount = car.lidar_mount();
   key.add("mount", format_exact(mount.x) + " " + format_exact(mount.y) + " " + format_exact(mount.yaw));
   return key;
-}
-
-localization::ScanTrackParameters paired(localization::ScanTrackParameters parameters, double period_s) {
-  if (period_s * static_cast<double>(parameters.stride) <= parameters.max_pair_s) return parameters;
-  parameters.stride = 1;
-  parameters.max_pair_s = std::max(parameters.max_pair_s, 1.5 * period_s);
-  return parameters;
 }
 
 }  // namespace
@@ -92,7 +79,7 @@ Result<MovedRun> load_with_motion(const ImuRunOptions& options, const CarParamet
   const fs::path file = out / "motion.npz";
   const CachedArrays cached = options.refresh ? CachedArrays{std::nullopt, "--refresh"} : load_cache(file, *key);
   std::optional<MotionSeries> motion;
-  if (cached.arrays) motion = unpack(*cached.arrays);
+  if (cached.arrays) motion = unpacked_motion(*cached.arrays);
   std::unique_ptr<MotionTracker> tracker;
   LoadOptions load;
   load.car = options.recorded_car;

@@ -11,8 +11,6 @@ namespace {
 
 constexpr double kMoving_mps = 0.02;
 
-double degrees(double rad) { return rad * 180.0 / math::kPi; }
-
 void count_runs(const std::vector<bool>& above, OdomHealth& health) {
   std::size_t length = 0;
   const auto end_run = [&] {
@@ -78,8 +76,8 @@ void add_ways(Section& s, const OdomHealth& h) {
   s.facts.push_back({"scan_path_m", "path by scans [m]", number(h.scan_way_m, 2)});
   s.facts.push_back({"wheel_path_m", "path by wheels [m]", number(h.wheel_way_m, 2)});
   s.facts.push_back({"wheels_longer_percent", "the wheels' is longer by [%]", number(h.wheels_longer_percent(), 1)});
-  s.facts.push_back({"scan_turned_deg", "yaw travelled by scans [deg]", number(degrees(h.scan_turned_rad), 1)});
-  s.facts.push_back({"wheel_turned_deg", "yaw travelled by wheels [deg]", number(degrees(h.wheel_turned_rad), 1)});
+  s.facts.push_back({"scan_turned_deg", "yaw travelled by scans [deg]", number(math::degrees(h.scan_turned_rad), 1)});
+  s.facts.push_back({"wheel_turned_deg", "yaw travelled by wheels [deg]", number(math::degrees(h.wheel_turned_rad), 1)});
 }
 
 void add_bound(Section& s, const OdomHealth& h) {

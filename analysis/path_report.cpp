@@ -17,8 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 using tracks::PathSample;
 
-double degrees(double rad) { return rad * 180.0 / math::kPi; }
-
 /// The way of the odometry between two times, in pieces of 1 cm or more.
 double way_between(const Track& odometry, double from_s, double to_s) {
   constexpr double kJitter_m = 0.01;
@@ -66,7 +64,7 @@ HistoryLine line_of(const fs::path& path, const PathGoal& g) {
           s.cross_track_m.rms,
           s.cross_track_m.p95,
           s.cross_track_m.max,
-          degrees(s.heading_rad.mean_abs)};
+          math::degrees(s.heading_rad.mean_abs)};
 }
 
 Cell maybe(const std::optional<double>& value, int digits) { return value ? number(*value, digits) : nothing(); }
@@ -121,8 +119,8 @@ Table goals_table(const std::vector<PathGoal>& goals, bool racing) {
                           of(e.p95, 3),
                           of(e.max, 3),
                           of(e.sd, 3),
-                          of(degrees(s.heading_rad.mean_abs), 2),
-                          of(degrees(s.heading_rad.max), 2),
+                          of(math::degrees(s.heading_rad.mean_abs), 2),
+                          of(math::degrees(s.heading_rad.max), 2),
                           maybe(s.progress_speed_mps, 3),
                           maybe(s.speed_of_commanded, 3),
                           count(g.reversals),

@@ -16,7 +16,7 @@ std::size_t times(const std::string& in, const std::string& what) {
   return n;
 }
 
-Picture sample() {
+Picture sample_picture() {
   Picture picture;
   picture.title = "a < b & c";
   picture.begin_s = 0.0;
@@ -40,7 +40,7 @@ Picture sample() {
 }  // namespace
 
 TEST_CASE("every panel has its lines and bands, every stop its view, and nothing is not a number") {
-  const std::string svg = to_svg(sample());
+  const std::string svg = to_svg(sample_picture());
   CHECK(svg.find("nan") == std::string::npos);
   CHECK(svg.find("inf") == std::string::npos);
   CHECK(svg.find("a &lt; b &amp; c") != std::string::npos);
@@ -54,7 +54,7 @@ TEST_CASE("every panel has its lines and bands, every stop its view, and nothing
 }
 
 TEST_CASE("a held line steps, and a gap breaks a line") {
-  Picture picture = sample();
+  Picture picture = sample_picture();
   const std::string both = to_svg(picture);
   picture.panels[0].lines[0].held = false;
   CHECK(times(both, "L") == times(to_svg(picture), "L") + 2);
@@ -63,7 +63,7 @@ TEST_CASE("a held line steps, and a gap breaks a line") {
 }
 
 TEST_CASE("a left turn is drawn to the left") {
-  Picture picture = sample();
+  Picture picture = sample_picture();
   const std::string left = to_svg(picture);
   picture.views[0].curvature = -0.8;
   const std::string right = to_svg(picture);

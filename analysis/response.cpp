@@ -16,7 +16,7 @@ using signals::LagFit;
 using signals::LagOptions;
 using signals::MeasuredSignal;
 
-constexpr double kMoving_mps = 0.3;        // below this a car has no curvature to speak of
+constexpr double kSteered_mps = 0.3;       // below this a car has no curvature to speak of
 constexpr double kLeastSpeedSpread = 0.1;  // m/s
 constexpr double kLeastTurnSpread = 0.1;   // rad/s
 constexpr double kScaleSpeed_mps = 0.5;    // odometry is judged from here
@@ -91,7 +91,7 @@ LagFit fit_turning(const Commanded& turning, bool is_curvature, const MeasuredMo
   const std::vector<double> steadied = steadied_speed(measured);
   for (std::size_t i = 0; i < measured.size(); ++i) {
     const double speed = steadied[i];
-    if (!std::isfinite(measured.yaw_rate_radps[i]) || (is_curvature && !(std::abs(speed) >= kMoving_mps))) continue;
+    if (!std::isfinite(measured.yaw_rate_radps[i]) || (is_curvature && !(std::abs(speed) >= kSteered_mps))) continue;
     known.add(measured, i, measured.yaw_rate_radps[i], measured.yaw_sigma_radps[i], is_curvature ? speed : 1.0);
   }
   LagOptions options;
@@ -106,7 +106,7 @@ std::vector<GripRow> fit_grip(const Commanded& curvature, const LagFit& turning,
   Selected known;
   const std::vector<double> speed = steadied_speed(measured);
   for (std::size_t i = 0; i < measured.size(); ++i) {
-    if (!std::isfinite(measured.yaw_rate_radps[i]) || !(std::abs(speed[i]) >= kMoving_mps)) continue;
+    if (!std::isfinite(measured.yaw_rate_radps[i]) || !(std::abs(speed[i]) >= kSteered_mps)) continue;
     known.add(measured, i, measured.yaw_rate_radps[i], measured.yaw_sigma_radps[i], speed[i]);
   }
   const std::vector<double> asked =

@@ -16,20 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string hash_of(const Node& node) {
-  Hash hash;
-  hash.add(to_yaml(node));
-  return to_hex(hash.value());
-}
-
 Result<CacheKey> key_of(const AnalysisOptions& options, const Driver& driver) {
   CacheKey key(kRunCacheFormat);
   if (const Status added = key.add_recording(options.run); !added) return added.error();
   key.add("car", options.recorded_car);
   key.add("topics", join(options.topics));
-  key.add("scan matching", hash_of(save_fields(options.matching)));
-  key.add("controller", driver.controller + " " + hash_of(driver.parameters));
-  key.add("car parameters", hash_of(save_fields(driver.car)));
+  key.add("scan matching", save_fields(options.matching));
+  key.add("controller", driver.controller);
+  key.add("controller parameters", driver.parameters);
+  key.add("car parameters", save_fields(driver.car));
   return key;
 }
 
@@ -37,14 +32,6 @@ std::int64_t deadman_button(const Driver& driver) {
   constexpr std::int64_t kLeftBumper = 4;
   const Node* button = driver.parameters.find("deadman_button");
   return button != nullptr ? parse_int(button->scalar).value_or(kLeftBumper) : kLeftBumper;
-}
-
-/// A scanner too slow for pairs of every second scan is matched scan by scan.
-localization::ScanTrackParameters paired(localization::ScanTrackParameters parameters, double period_s) {
-  if (period_s * static_cast<double>(parameters.stride) <= parameters.max_pair_s) return parameters;
-  parameters.stride = 1;
-  parameters.max_pair_s = std::max(parameters.max_pair_s, 1.5 * period_s);
-  return parameters;
 }
 
 /// Series, and the motion by scans while they are read.

@@ -12,11 +12,11 @@ namespace pitwall::analysis {
 
 namespace {
 
-using Json = nlohmann::json;
+using RunJson = nlohmann::json;
 
 /// Shows every column of a series with its name, one group a call; the sizes within a group agree.
 template <class Gathered, class Visit>
-void each_column(Gathered& g, Visit visit) {
+void each_gathered_column(Gathered& g, Visit visit) {
   using Column = std::conditional_t<std::is_const_v<Gathered>, const std::vector<double>, std::vector<double>>;
   using Columns = std::vector<std::pair<const char*, Column*>>;
   const auto command = [&](const std::string& name, auto& s) {
@@ -106,7 +106,7 @@ void each_number(Stop& s, Visit visit) {
   visit("stopping_m", s.geometry.stopping_m);
 }
 
-Json notes_of(const StopEvent& s) {
+RunJson notes_of(const StopEvent& s) {
   return {{"first", s.first},
           {"last", s.last},
           {"layer", s.layer},
@@ -121,7 +121,7 @@ Json notes_of(const StopEvent& s) {
           {"beams", s.scan.ranges.size()}};
 }
 
-void read_notes(const Json& note, StopEvent& s) {
+void read_notes(const RunJson& note, StopEvent& s) {
   s.first = note.at("first").get<std::size_t>();
   s.last = note.at("last").get<std::size_t>();
   s.layer = note.at("layer").get<std::string>();
@@ -130,7 +130,7 @@ void read_notes(const Json& note, StopEvent& s) {
   s.geometry.beam = note.at("beam").get<std::int32_t>();
   s.geometry.clear_beam = note.at("clear_beam").get<std::int32_t>();
   s.geometry.verdict = static_cast<Verdict>(note.at("verdict").get<int>());
-  const Json& scan = note.at("scan");
+  const RunJson& scan = note.at("scan");
   s.scan.stamp.ns = scan.at(0).get<std::int64_t>();
   s.scan.angle_min = scan.at(1).get<float>();
   s.scan.angle_max = scan.at(2).get<float>();
@@ -141,22 +141,22 @@ void read_notes(const Json& note, StopEvent& s) {
   s.scan.range_max = scan.at(7).get<float>();
 }
 
-Json notes_of(const GatheredRun& g) {
-  Json notes;
+RunJson notes_of(const GatheredRun& g) {
+  RunJson notes;
   const RunData& run = g.run;
   notes["run"] = {
       {"path", run.path.string()}, {"origin_ns", run.origin.ns}, {"duration_s", run.duration_s}, {"scan_period_s", run.scan_period_s},
       {"messages", run.messages},  {"has_ticks", run.has_ticks}, {"damaged", run.damaged},       {"findings", run.findings}};
   notes["car"] = {run.car.name, run.car.controller, run.car.prefix};
   if (run.T_base_lidar) notes["mount"] = {run.T_base_lidar->x, run.T_base_lidar->y, run.T_base_lidar->yaw};
-  notes["topics"] = Json::array();
+  notes["topics"] = RunJson::array();
   for (const UsedTopic& t : run.topics) {
     notes["topics"].push_back({t.role, t.name, t.type, t.count, t.unreadable, t.zero_stamps, t.backward_stamps, t.rate_hz, t.worst_gap_s,
                                t.median_latency_s, t.clock_shift_s});
   }
-  notes["missing"] = Json::array();
+  notes["missing"] = RunJson::array();
   for (const MissingTopic& m : run.missing) notes["missing"].push_back({m.role, m.why, m.consequence});
-  notes["changes"] = Json::array();
+  notes["changes"] = RunJson::array();
   for (const recording::ParameterChange& c : run.parameter_changes) notes["changes"].push_back({c.at.ns, c.name, c.value});
   notes["motion"] = {g.motion.scans, g.motion.out_of_order, g.motion.gaps, g.motion.failed};
   notes["no_replay"] = g.no_replay;
@@ -166,14 +166,14 @@ Json notes_of(const GatheredRun& g) {
                     {"differing", calls.differing},
                     {"first_difference", calls.first_difference},
                     {"notes", calls.notes}};
-  notes["stops"] = Json::array();
+  notes["stops"] = RunJson::array();
   for (const StopEvent& stop : g.replayed->stops) notes["stops"].push_back(notes_of(stop));
   return notes;
 }
 
-void read_notes(const Json& notes, GatheredRun& g) {
+void read_notes(const RunJson& notes, GatheredRun& g) {
   RunData& run = g.run;
-  const Json& about = notes.at("run");
+  const RunJson& about = notes.at("run");
   run.path = about.at("path").get<std::string>();
   run.origin.ns = about.at("origin_ns").get<std::int64_t>();
   run.duration_s = about.at("duration_s").get<double>();
@@ -182,24 +182,24 @@ void read_notes(const Json& notes, GatheredRun& g) {
   run.has_ticks = about.at("has_ticks").get<bool>();
   run.damaged = about.at("damaged").get<bool>();
   run.findings = about.at("findings").get<std::vector<std::string>>();
-  const Json& car = notes.at("car");
+  const RunJson& car = notes.at("car");
   run.car = {car.at(0).get<std::string>(), car.at(1).get<std::string>(), car.at(2).get<std::string>()};
   if (notes.contains("mount")) {
-    const Json& mount = notes.at("mount");
+    const RunJson& mount = notes.at("mount");
     run.T_base_lidar = Pose2{mount.at(0).get<double>(), mount.at(1).get<double>(), mount.at(2).get<double>()};
   }
-  for (const Json& t : notes.at("topics")) {
+  for (const RunJson& t : notes.at("topics")) {
     run.topics.push_back({t.at(0).get<std::string>(), t.at(1).get<std::string>(), t.at(2).get<std::string>(), t.at(3).get<std::uint64_t>(),
                           t.at(4).get<std::uint64_t>(), t.at(5).get<std::uint64_t>(), t.at(6).get<std::uint64_t>(), t.at(7).get<double>(),
                           t.at(8).get<double>(), t.at(9).get<double>(), t.at(10).get<double>()});
   }
-  for (const Json& m : notes.at("missing")) {
+  for (const RunJson& m : notes.at("missing")) {
     run.missing.push_back({m.at(0).get<std::string>(), m.at(1).get<std::string>(), m.at(2).get<std::string>()});
   }
-  for (const Json& c : notes.at("changes")) {
+  for (const RunJson& c : notes.at("changes")) {
     run.parameter_changes.push_back({{c.at(0).get<std::int64_t>()}, c.at(1).get<std::string>(), c.at(2).get<std::string>()});
   }
-  const Json& motion = notes.at("motion");
+  const RunJson& motion = notes.at("motion");
   g.motion.scans = motion.at(0).get<std::int64_t>();
   g.motion.out_of_order = motion.at(1).get<std::int64_t>();
   g.motion.gaps = motion.at(2).get<std::int64_t>();
@@ -207,15 +207,15 @@ void read_notes(const Json& notes, GatheredRun& g) {
   g.no_replay = notes.at("no_replay").get<std::string>();
   if (!notes.contains("calls")) return;
   g.replayed.emplace();
-  const Json& calls = notes.at("calls");
+  const RunJson& calls = notes.at("calls");
   g.replayed->calls.approximate = calls.at("approximate").get<bool>();
   g.replayed->calls.differing = calls.at("differing").get<double>();
   g.replayed->calls.first_difference = calls.at("first_difference").get<std::string>();
   g.replayed->calls.notes = calls.at("notes").get<std::vector<std::string>>();
-  for (const Json& note : notes.at("stops")) read_notes(note, g.replayed->stops.emplace_back());
+  for (const RunJson& note : notes.at("stops")) read_notes(note, g.replayed->stops.emplace_back());
 }
 
-Status read_stops(const NpzReader& arrays, const Json& notes, std::vector<StopEvent>& stops) {
+Status read_stops(const NpzReader& arrays, const RunJson& notes, std::vector<StopEvent>& stops) {
   const auto ranges = arrays.floats("stops/ranges");
   if (!ranges) return Error{"no stops/ranges"};
   std::size_t at = 0;
@@ -247,10 +247,10 @@ Status read_stops(const NpzReader& arrays, const Json& notes, std::vector<StopEv
 
 NpzWriter pack(const GatheredRun& gathered) {
   NpzWriter writer;
-  each_column(gathered, [&](const std::string& group, const auto& columns) {
+  each_gathered_column(gathered, [&](const std::string& group, const auto& columns) {
     for (const auto& [name, values] : columns) writer.add(group + "/" + name, *values);
   });
-  writer.add_text("notes", notes_of(gathered).dump(-1, ' ', false, Json::error_handler_t::replace));
+  writer.add_text("notes", notes_of(gathered).dump(-1, ' ', false, RunJson::error_handler_t::replace));
   if (!gathered.replayed) return writer;
   const std::vector<StopEvent>& stops = gathered.replayed->stops;
   const StopEvent names;
@@ -272,17 +272,17 @@ NpzWriter pack(const GatheredRun& gathered) {
 Result<GatheredRun> unpack(const NpzReader& arrays) {
   const auto text = arrays.text("notes");
   if (!text) return Error{"no notes"};
-  const Json notes = Json::parse(*text, nullptr, false);
+  const RunJson notes = RunJson::parse(*text, nullptr, false);
   if (notes.is_discarded()) return Error{"the notes cannot be read"};
   GatheredRun gathered;
   Status status;
   try {
     read_notes(notes, gathered);
     if (gathered.replayed) status = read_stops(arrays, notes, gathered.replayed->stops);
-  } catch (const Json::exception& wrong) {
+  } catch (const RunJson::exception& wrong) {
     return Error{std::string("the notes are not as expected: ") + wrong.what()};
   }
-  each_column(gathered, [&](const std::string& group, const auto& columns) {
+  each_gathered_column(gathered, [&](const std::string& group, const auto& columns) {
     for (const auto& [name, values] : columns) {
       auto column = arrays.doubles(group + "/" + name);
       if (column) *values = *std::move(column);

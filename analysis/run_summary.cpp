@@ -211,7 +211,7 @@ Section phases_section(const RunTexts& texts) {
   return section;
 }
 
-Cell verdict_of(double lag_s) {
+Cell lag_verdict(double lag_s) {
   if (std::isnan(lag_s)) return nothing();
   return text(lag_s < 0.15 ? "ok" : lag_s < 0.5 ? "marginal" : "bad");
 }
@@ -227,7 +227,7 @@ Section pose_section(const RunTexts& texts) {
     return counted(found == texts.event_counts.end() ? 0 : found->second);
   };
   section.facts = {{"lag_max_sec", "worst lag [s]", number(texts.lag_max_s)},
-                   {"verdict", "verdict", verdict_of(texts.lag_max_s)},
+                   {"verdict", "verdict", lag_verdict(texts.lag_max_s)},
                    {"lag_high_alerts", "alerts of a high lag", events("pose_lag_high")},
                    {"status_samples", "status samples", counted(texts.status_samples)},
                    {"frozen_samples", "of them with a frozen pose", counted(texts.frozen_samples)},

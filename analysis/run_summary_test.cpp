@@ -36,7 +36,7 @@ std::string gate_of(const std::string& line) {
   return progress->gate;
 }
 
-json section(const Document& document, const std::string& key) {
+json summary_section(const Document& document, const std::string& key) {
   const json whole = json::parse(to_json(document));
   for (const json& each : whole.at("sections")) {
     if (each.at("key") == key) return each;
@@ -191,14 +191,14 @@ TEST_CASE("25 errors are shown, of 400 bytes each and never half a character, an
   for (int i = 0; i < 30; ++i) log += "[ERROR] number " + std::to_string(i) + "\n";
   folder.write("launch.log", "[ERROR] " + std::string(391, 'x') + "\xC3\xA4\n" + log);
   const GatedReport report = summarize_run(folder.path());
-  const json errors = section(report.document, "errors");
+  const json errors = summary_section(report.document, "errors");
   CHECK(errors.at("different") == 31);
   CHECK(errors.at("not_shown") == 6);
   CHECK(errors.at("rows").size() == 25);
   CHECK(errors.at("rows")[0].at("message") == "[ERROR] " + std::string(391, 'x'));
 }
 
-TEST_CASE("the page has every section, as text and as JSON") {
+TEST_CASE("the page has every summary_section, as text and as JSON") {
   const TempFolder folder("summary");
   folder.write("launch.log", kLog);
   folder.write("events.jsonl", kEvents);
@@ -210,15 +210,15 @@ TEST_CASE("the page has every section, as text and as JSON") {
     CHECK_MESSAGE(!each.notes.empty(), each.key);
     for (const Table& table : each.tables) CHECK_MESSAGE(!table.how_to_read.empty(), each.key);
   }
-  CHECK(section(report.document, "pose").at("lag_max_sec") == 0.42);
-  CHECK(section(report.document, "pose").at("verdict") == "marginal");
-  CHECK(section(report.document, "pose").at("lag_high_alerts") == 1);
-  CHECK(section(report.document, "pose").at("tf_lost_events") == 1);
-  CHECK(section(report.document, "phases").at("first_missing") == "profile_loaded");
-  CHECK(section(report.document, "phases").at("reached") == 4);
-  CHECK(section(report.document, "event_counts").at("malformed_lines") == 3);
+  CHECK(summary_section(report.document, "pose").at("lag_max_sec") == 0.42);
+  CHECK(summary_section(report.document, "pose").at("verdict") == "marginal");
+  CHECK(summary_section(report.document, "pose").at("lag_high_alerts") == 1);
+  CHECK(summary_section(report.document, "pose").at("tf_lost_events") == 1);
+  CHECK(summary_section(report.document, "phases").at("first_missing") == "profile_loaded");
+  CHECK(summary_section(report.document, "phases").at("reached") == 4);
+  CHECK(summary_section(report.document, "event_counts").at("malformed_lines") == 3);
   int found = 0;
-  const json artifacts = section(report.document, "artifacts");
+  const json artifacts = summary_section(report.document, "artifacts");
   for (const json& file : artifacts.at("files")) found += file.at("found") == true ? 1 : 0;
   CHECK(found == 3);
   CHECK(report.document.warnings.size() == 4);  // probe.log, bag, raceline_profiled.csv; lines that are no events
@@ -228,7 +228,7 @@ TEST_CASE("the page has every section, as text and as JSON") {
 TEST_CASE("without a probe the figures of the pose are unknown, not zero") {
   const TempFolder folder("summary");
   folder.write("launch.log", kLog);
-  const json pose = section(summarize_run(folder.path()).document, "pose");
+  const json pose = summary_section(summarize_run(folder.path()).document, "pose");
   CHECK(pose.at("lag_max_sec").is_null());
   CHECK(pose.at("lag_high_alerts").is_null());
   CHECK(pose.at("frozen_samples").is_null());
@@ -282,10 +282,10 @@ TEST_CASE("stops of a run of ours, tick by tick, by the controller's own reason"
   REQUIRE((*made)->close(seen.now, "hash").ok());
 
   const GatedReport report = summarize_run(folder.path() / "run");
-  CHECK(section(report.document, "manifest").at("scenario") == "made_up");
-  CHECK(section(report.document, "manifest").at("duration_s") == doctest::Approx(1.2));
-  CHECK(section(report.document, "manifest").at("cars")[0].at("controller") == "gap_follow");
-  const json stops = section(report.document, "stops");
+  CHECK(summary_section(report.document, "manifest").at("scenario") == "made_up");
+  CHECK(summary_section(report.document, "manifest").at("duration_s") == doctest::Approx(1.2));
+  CHECK(summary_section(report.document, "manifest").at("cars")[0].at("controller") == "gap_follow");
+  const json stops = summary_section(report.document, "stops");
   CHECK(stops.at("cars")[0].at("ticks") == 12);
   CHECK(stops.at("cars")[0].at("stop_ticks") == 7);
   CHECK(stops.at("cars")[0].at("contacts") == 1);
@@ -302,9 +302,9 @@ TEST_CASE("stops of a run of ours, tick by tick, by the controller's own reason"
   CHECK(ttc.at("stops") == 2);
   CHECK(ttc.at("first_s") == doctest::Approx(0.3));
   CHECK(ttc.at("longest_s") == doctest::Approx(0.2));
-  const json topics = section(report.document, "topics");
+  const json topics = summary_section(report.document, "topics");
   CHECK(topics.at("rows").size() > 0);
-  CHECK(section(report.document, "pose").is_null());  // nothing was probed
+  CHECK(summary_section(report.document, "pose").is_null());  // nothing was probed
 
   // Damage is said, and what is whole is still counted.
   const auto internal = folder.path() / "run" / "internal.mcap";

@@ -16,18 +16,8 @@ constexpr std::size_t kErrorBytes = 400;
 constexpr std::array<std::string_view, 6> kWatchdogs{"pose_frozen",     "pose_stale",         "body_contact",
                                                      "off_racing_line", "emergency_obstacle", "waiting_for_pose"};
 
-bool has(std::string_view text, std::string_view piece) { return text.find(piece) != std::string_view::npos; }
-
 bool has_any(std::string_view text, std::initializer_list<std::string_view> pieces) {
-  return std::any_of(pieces.begin(), pieces.end(), [&](std::string_view piece) { return has(text, piece); });
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
+  return std::any_of(pieces.begin(), pieces.end(), [&](std::string_view piece) { return contains(text, piece); });
 }
 
 bool is_phase(std::string_view category) { return std::find(kRunPhases.begin(), kRunPhases.end(), category) != kRunPhases.end(); }
@@ -57,7 +47,7 @@ StampInLine stamp_of(std::string_view line) {
     const std::size_t close = line.find(']', open);
     if (close == std::string_view::npos) break;
     const std::string_view inside = line.substr(open + 1, close - open - 1);
-    if (inside.empty() || inside.find_first_not_of("0123456789.") != std::string_view::npos || !has(inside, ".")) continue;
+    if (inside.empty() || inside.find_first_not_of("0123456789.") != std::string_view::npos || !contains(inside, ".")) continue;
     if (const auto value = parse_double(inside)) return {open, close + 1 - open, *value};
   }
   return {};
@@ -73,16 +63,6 @@ std::string cut(std::string_view text, std::size_t bytes) {
   if (text.size() <= bytes) return std::string(text);
   while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U) --bytes;
   return std::string(text.substr(0, bytes));
-}
-
-template <class Take>
-void each_line(std::string_view text, const Take& take) {
-  std::size_t number = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    take(++number, text.substr(at, end - at));
-    at = end + 1;
-  }
 }
 
 /// "91.2/15.0s" as value, limit and unit.
@@ -158,7 +138,7 @@ class TextReader {
     if (category == "watchdog") ++into_.watchdogs[std::string(stop_reason(line))];
     if (category == "stopped") ++into_.stops[std::string(stop_reason(line))];
     if (category == "lap_progress") progress(line);
-    if (category == "error" || category == "node_death" || has(line, "did not finish within")) error(line, sighting.where);
+    if (category == "error" || category == "node_death" || contains(line, "did not finish within")) error(line, sighting.where);
   }
 
   void progress(const std::string& line) {
@@ -193,15 +173,15 @@ std::string_view stop_reason(std::string_view line) {
 
 std::string_view log_category(std::string_view line) {
   if (lap_progress(line)) return "lap_progress";  // first: what it counts may be called "rejected"
-  const std::string small = lower(line);
+  const std::string small = to_lower(line);
   const bool dead = has_any(small, {"process has died", "traceback", "process exited"});
   const bool failed = dead || has_any(small, {"[error]", "[fatal]", "exception", "rejected", "could not", "failed"});
   if (!failed) {
     if (has_any(line, {"Configuring", "Using solver plugin", "Activating", "LifecycleLaunch"})) return "slam_lifecycle";
-    if (has(line, "Closed mapping lap")) return "lap_closed";
-    if (has(line, "racing profile at")) return "profile_generated";
+    if (contains(line, "Closed mapping lap")) return "lap_closed";
+    if (contains(line, "racing profile at")) return "profile_generated";
     if (has_any(line, {"Profile loaded successfully", "pure_pursuit_node ready:"})) return "profile_loaded";
-    if (has(line, "Transition complete")) return "handover";
+    if (contains(line, "Transition complete")) return "handover";
   }
   if (has_any(small, {"save requested", "saved successfully", "waiting for slam_toolbox to finish saving", "did not finish within"}))
     return "map_save";
@@ -210,7 +190,7 @@ std::string_view log_category(std::string_view line) {
   if (dead) return "node_death";
   if (has_any(small, {"could not transform", "lookup would require extrapolation", "waiting for transform"})) return "tf_missing";
   if (failed) return "error";
-  if (has(line, "Message Filter dropping message")) return "scan_dropped";
+  if (contains(line, "Message Filter dropping message")) return "scan_dropped";
   return reason.empty() ? std::string_view{} : "stopped";
 }
 
@@ -219,9 +199,9 @@ std::optional<LapProgress> lap_progress(std::string_view line) {
     const std::size_t colon = line.find(':', at);
     if (colon == std::string_view::npos) return std::nullopt;
     const std::string_view lap = line.substr(at + 4, colon - at - 4);
-    if (lap.empty() || lap.find_first_not_of("0123456789/") != std::string_view::npos || !has(lap, "/")) continue;
+    if (lap.empty() || lap.find_first_not_of("0123456789/") != std::string_view::npos || !contains(lap, "/")) continue;
     std::string pairs(line.substr(colon + 1));
-    if (!has(pairs, "samples=")) return std::nullopt;
+    if (!contains(pairs, "samples=")) return std::nullopt;
     std::replace(pairs.begin(), pairs.end(), ';', ',');
     std::map<std::string, std::string_view, std::less<>> values;
     for (const std::string_view pair : split(pairs, ',')) {

@@ -17,11 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kMoving_mps = 0.3;
+constexpr double kMapping_mps = 0.3;
 constexpr double kBin_s = 10.0;
 constexpr int kOccupied = 65;
 constexpr double kCrispRange_m = 30.0;
-constexpr double kDegree = math::kPi / 180.0;
 
 HeadingDrift drift_of(const DrivenPath& path, const std::string& source) {
   HeadingDrift drift{source, path.t_s, {}};
@@ -42,14 +41,14 @@ WayPair way_of(const NamedOdometry& odometry, const DrivenPath& path) {
   for (std::size_t i = 0; i < odometry.pose.size(); ++i) {
     at.try_emplace(odometry.stamp[i], odometry.pose[i].position());
     const double speed = std::abs(odometry.speed_mps[i]);
-    if (speed > kMoving_mps) {
+    if (speed > kMapping_mps) {
       moving += 1.0;
       sum_mps += speed;
       way.max_mps = std::fmax(way.max_mps, speed);
     }
     if (i == 0) continue;
     way.whole_m += distance(odometry.pose[i - 1].position(), odometry.pose[i].position());
-    way.turned_deg += std::abs(wrap_angle(odometry.pose[i].yaw - odometry.pose[i - 1].yaw)) / kDegree;
+    way.turned_deg += std::abs(wrap_angle(odometry.pose[i].yaw - odometry.pose[i - 1].yaw)) / math::kDegree;
   }
   const auto samples = static_cast<double>(odometry.pose.size());
   if (moving > 0.0) way.mean_mps = sum_mps / moving;

@@ -11,16 +11,6 @@ namespace pitwall::analysis {
 
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
-bool has(std::string_view text, std::string_view piece) { return text.find(piece) != std::string_view::npos; }
-
 /// The "lap 3/4" of a line.
 std::optional<LoggedLap> lap_in(std::string_view small) {
   for (std::size_t at = small.find("lap "); at != std::string_view::npos; at = small.find("lap ", at + 1)) {
@@ -35,16 +25,6 @@ std::optional<LoggedLap> lap_in(std::string_view small) {
   return std::nullopt;
 }
 
-template <class Take>
-void each_line(std::string_view text, const Take& take) {
-  std::size_t number = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    take(++number, text.substr(at, end - at));
-    at = end + 1;
-  }
-}
-
 }  // namespace
 
 SlamLog read_slam_log(std::string_view launch_log) {
@@ -52,15 +32,15 @@ SlamLog read_slam_log(std::string_view launch_log) {
   log.present = true;
   std::size_t profile_line = 0;
   each_line(launch_log, [&](std::size_t line, std::string_view words) {
-    const std::string small = lower(words);
+    const std::string small = to_lower(words);
     const std::string_view category = log_category(words);
-    if (has(small, "loop clos")) ++log.closures;
+    if (contains(small, "loop clos")) ++log.closures;
     if (category == "scan_dropped") ++log.drops;
     if (category == "profile_generated") profile_line = line;
     auto lap = lap_in(small);
     if (!lap || category == "lap_progress") return;
-    const bool ceiling = has(small, "ceiling") || has(small, "lap limit");
-    const bool failed = ceiling || has(small, "failed") || has(small, "rejected");
+    const bool ceiling = contains(small, "ceiling") || contains(small, "lap limit");
+    const bool failed = ceiling || contains(small, "failed") || contains(small, "rejected");
     if (!failed && category != "lap_closed") return;
     lap->line = line;
     lap->verdict = ceiling ? "failed (accepted at the ceiling)" : failed ? "failed" : "unknown";
@@ -100,7 +80,7 @@ CpuSeries read_slam_cpu(std::string_view system_csv) {
       named = std::max({time, name, percent}) < cells.size();
       return;
     }
-    if (cells.size() <= std::max({time, name, percent}) || !has(lower(cells[name]), "slam")) return;
+    if (cells.size() <= std::max({time, name, percent}) || !contains(to_lower(cells[name]), "slam")) return;
     const auto t = parse_double(cells[time]);
     const auto value = parse_double(cells[percent]);
     if (!t || !value) return;

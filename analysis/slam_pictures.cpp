@@ -10,8 +10,7 @@ namespace pitwall::analysis {
 
 namespace {
 
-constexpr double kDegree = math::kPi / 180.0;
-constexpr double kBin_s = 10.0;
+constexpr double kPictureBin_s = 10.0;
 
 PlanLine trajectory(const SlamFacts& facts, const std::string& name) {
   PlanLine line{name, {}};
@@ -38,7 +37,7 @@ PlanLinks closures(const SlamFacts& facts, bool accepted, const std::string& nam
 
 Line drift_line(const HeadingDrift& drift, const std::string& name) {
   Line line{name, drift.t_s, {}, false};
-  for (const double d : drift.drift_rad) line.value.push_back(d / kDegree);
+  for (const double d : drift.drift_rad) line.value.push_back(d / math::kDegree);
   return line;
 }
 
@@ -56,7 +55,7 @@ Line needles(const SlamFacts& facts, double Correction::*size, const std::string
 
 Line drops_line(const SlamFacts& facts, const std::string& name) {
   Line line{name, {}, {}, true};
-  for (double t = 0.0; t < facts.run.duration_s + kBin_s; t += kBin_s) {
+  for (double t = 0.0; t < facts.run.duration_s + kPictureBin_s; t += kPictureBin_s) {
     const auto bin = std::find_if(facts.drops.begin(), facts.drops.end(), [&](const DropBin& b) { return std::abs(b.begin_s - t) < 1e-6; });
     line.t_s.push_back(t);
     line.value.push_back(bin == facts.drops.end() ? 0.0 : static_cast<double>(bin->drops));

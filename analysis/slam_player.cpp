@@ -16,8 +16,7 @@ namespace {
 namespace ros = ros_messages;
 
 constexpr std::size_t kMostMissingInARow = 10;
-constexpr std::uint64_t kProgressEvery = 1024;
-constexpr double kDegree = math::kPi / 180.0;
+constexpr std::uint64_t kPlayProgressEvery = 1024;
 
 // The z axis of the scanner, seen from the base, points down.
 bool is_upside_down(const recording::Pose3& p) { return p.qx * p.qx + p.qy * p.qy > 0.5; }
@@ -44,7 +43,7 @@ PoseSequenceError pose_sequence_error(const PosesByStamp& recorded, const PosesB
     const Pose2 a = pose.planar();
     const Pose2 b = again->second.planar();
     error.max_position_m = std::max(error.max_position_m, distance(a.position(), b.position()));
-    error.max_heading_deg = std::max(error.max_heading_deg, std::abs(wrap_angle(b.yaw - a.yaw)) / kDegree);
+    error.max_heading_deg = std::max(error.max_heading_deg, std::abs(wrap_angle(b.yaw - a.yaw)) / math::kDegree);
   }
   error.extra = replayed.size() - error.compared;
   return error;
@@ -116,7 +115,8 @@ Status SlamPlayer::play() {
   while (const recording::BagMessage* message = reader->next()) {
     const recording::Topic& topic = reader->topics()[message->topic];
     if (const Status copied = bag_.copy(topic, *message); !copied) return copied;
-    if (++done % kProgressEvery == 0 && options_.progress && !options_.progress(done, reader->message_count())) return Error{"interrupted"};
+    if (++done % kPlayProgressEvery == 0 && options_.progress && !options_.progress(done, reader->message_count()))
+      return Error{"interrupted"};
     if (topic.name != run_.scan_topic || !ros::read(recording::as_text(message->data), wire)) continue;
     const Time now = message->log_time;
     Waiting scan{ros::from_ros(wire), frame_name(wire.header.frame_id), now};

@@ -25,7 +25,7 @@ using recording::Topic;
 
 constexpr std::string_view kMapFrame = "map";
 constexpr std::array<std::string_view, 3> kBaseFrames{"base_link", "base_footprint", "laser"};
-constexpr std::uint64_t kProgressEvery = 4096;
+constexpr std::uint64_t kReadProgressEvery = 4096;
 
 std::string value_of(const ros::ParameterValue& v) {
   switch (v.type) {
@@ -240,7 +240,8 @@ Result<SlamRecording> load_slam_recording(const fs::path& path, const SlamReadOp
     run.duration_s = seconds_since(run.origin, message->log_time);
     const Topic& topic = reader->topics()[message->topic];
     if (topic.type != ros::LaserScan::kType) into.take(topic, *message);
-    if (++done % kProgressEvery == 0 && options.progress && !options.progress(done, reader->message_count())) return Error{"interrupted"};
+    if (++done % kReadProgressEvery == 0 && options.progress && !options.progress(done, reader->message_count()))
+      return Error{"interrupted"};
   }
   into.finish();
   for (const recording::Finding& finding : reader->findings()) {

@@ -81,7 +81,7 @@ PosesByStamp settled_poses(const SlamRecord& record) {
 }
 
 /// All that one replay knows.
-struct Replayed {
+struct SlamReplayed {
   SlamRecord record;
   PoseSequenceError sequence;
   std::optional<PoseSequenceError> settled;  ///< against the poses at the end of the run, where it has them
@@ -101,7 +101,7 @@ Json json_of(const PoseSequenceError& e) {
           {"extra", e.extra}};
 }
 
-std::string replay_json(const SlamRecording& run, const SlamReplayOptions& options, const std::string& settings, const Replayed& r) {
+std::string replay_json(const SlamRecording& run, const SlamReplayOptions& options, const std::string& settings, const SlamReplayed& r) {
   std::size_t busy = 0;
   for (const DroppedScan& drop : r.record.dropped) busy += drop.cause == "busy" ? 1 : 0;
   Json json{{"status", r.status},
@@ -172,7 +172,7 @@ Status write_manifest(const SlamRecording& run, const ReplayBag& bag, const std:
   return write_file(folder / "run.json", recording::to_json(manifest));
 }
 
-std::string status_of(const Replayed& r, const SlamReplayOptions& options) {
+std::string status_of(const SlamReplayed& r, const SlamReplayOptions& options) {
   if (!r.gave_up_after.empty()) return "failed";
   if (!is_exact_mode(options)) return "done";
   return r.sequence.exact() && (!r.settled || r.settled->exact()) ? "exact" : "differs";
@@ -188,8 +188,8 @@ Status copy_truth(const fs::path& run, const fs::path& folder) {
 }
 
 /// Plays, and writes everything but the name of the folder.
-Result<Replayed> replay_into(const fs::path& folder, const SlamRecording& run, const SlamReplayOptions& options,
-                             const RecordedSettings& settings, const PosesByStamp& recorded, const std::optional<SlamRecord>& before) {
+Result<SlamReplayed> replay_into(const fs::path& folder, const SlamRecording& run, const SlamReplayOptions& options,
+                                 const RecordedSettings& settings, const PosesByStamp& recorded, const std::optional<SlamRecord>& before) {
   auto bag = ReplayBag::create(folder / "bag", run.odom_frame);
   if (!bag) return bag.error();
   slam::SlamParameters parameters = settings.parameters;
@@ -198,7 +198,7 @@ Result<Replayed> replay_into(const fs::path& folder, const SlamRecording& run, c
   if (const Status played = player.play(); !played) return played.error();
   if (player.engine() == nullptr) return Error{run.path.string() + ": no scan could be given: odometry covers none of them"};
   if (const Status closed = bag->close(); !closed) return closed.error();
-  Replayed r;
+  SlamReplayed r;
   r.record = player.engine()->record();
   r.record.odom_frame = run.odom_frame;
   r.record.base_frame = run.base_frame;
@@ -221,7 +221,7 @@ Result<Replayed> replay_into(const fs::path& folder, const SlamRecording& run, c
 }
 
 Section section_of(const fs::path& folder, const SlamRecording& run, const SlamReplayOptions& options, const RecordedSettings& settings,
-                   const Replayed& r) {
+                   const SlamReplayed& r) {
   Section s;
   s.key = "slam_replay";
   s.title = run.path.string();
@@ -253,7 +253,7 @@ Section section_of(const fs::path& folder, const SlamRecording& run, const SlamR
   return s;
 }
 
-void judge(GatedReport& report, const SlamReplayOptions& options, const Replayed& r) {
+void judge(GatedReport& report, const SlamReplayOptions& options, const SlamReplayed& r) {
   const auto stamp_text = [](Time t) { return std::to_string(t.ns); };
   if (!r.gave_up_after.empty()) {
     std::vector<std::string> stamps;
@@ -299,7 +299,7 @@ GatedReport slam_replay(const fs::path& run, const SlamReplayOptions& options) {
 
   const fs::path beside = folder.string() + ".part";
   fs::remove_all(beside, failed);
-  Result<Replayed> replayed = replay_into(beside, *recording, options, *settings, *poses, *before);
+  Result<SlamReplayed> replayed = replay_into(beside, *recording, options, *settings, *poses, *before);
   if (replayed) {
     fs::rename(beside, folder, failed);
     if (failed) replayed = Error{folder.string() + ": cannot be made: " + failed.message()};

@@ -12,12 +12,12 @@ namespace pitwall::analysis {
 namespace {
 
 namespace ros = ros_messages;
-constexpr const char* kMapFrame = "map";
+constexpr const char* kReplayMapFrame = "map";
 
 ros::TransformStamped transform(Time stamp, const std::string& child, const recording::Pose3& p) {
   ros::TransformStamped t;
   t.header.stamp = ros::to_stamp(stamp);
-  t.header.frame_id = kMapFrame;
+  t.header.frame_id = kReplayMapFrame;
   t.child_frame_id = child;
   t.transform.translation = {p.x, p.y, p.z};
   t.transform.rotation = {p.qx, p.qy, p.qz, p.qw};
@@ -50,7 +50,8 @@ Status ReplayBag::copy(const recording::Topic& topic, const recording::BagMessag
   if (topic.type == ros::TFMessage::kType && topic.name != "/tf_static") {
     if (!ros::read(recording::as_text(message.data), transforms_)) return {};
     auto& all = transforms_.transforms;
-    all.erase(std::remove_if(all.begin(), all.end(), [](const auto& t) { return frame_name(t.header.frame_id) == kMapFrame; }), all.end());
+    all.erase(std::remove_if(all.begin(), all.end(), [](const auto& t) { return frame_name(t.header.frame_id) == kReplayMapFrame; }),
+              all.end());
     return all.empty() ? Status() : put(tf_, message.log_time, transforms_);
   }
   auto found = copied_.find(topic.name);
@@ -65,7 +66,7 @@ Status ReplayBag::copy(const recording::Topic& topic, const recording::BagMessag
 Status ReplayBag::pose(Time now, Time stamp, const recording::Pose3& p) {
   ros::PoseWithCovarianceStamped m;
   m.header.stamp = ros::to_stamp(stamp);
-  m.header.frame_id = kMapFrame;
+  m.header.frame_id = kReplayMapFrame;
   m.pose.pose.position = {p.x, p.y, p.z};
   m.pose.pose.orientation = {p.qx, p.qy, p.qz, p.qw};
   return put(pose_, now, m);

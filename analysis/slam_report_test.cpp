@@ -14,8 +14,6 @@ using namespace pitwall::analysis;
 
 namespace {
 
-constexpr double kDegree = math::kPi / 180.0;
-
 /// A car on a circle of 10 m about the origin, by the SLAM; a lap takes 40 s.
 DrivenPath circling(double laps, double closing_error_m) {
   DrivenPath path;
@@ -49,7 +47,7 @@ TEST_CASE("nav2_turtlebot: the published figures of its map corrections") {
     turn = std::max(turn, c.turn_rad);
   }
   CHECK(origin == doctest::Approx(0.364).epsilon(0.001));
-  CHECK(turn / kDegree == doctest::Approx(2.12).epsilon(0.002));
+  CHECK(turn / math::kDegree == doctest::Approx(2.12).epsilon(0.002));
   CHECK(car == doctest::Approx(0.0735).epsilon(0.005));
   REQUIRE(facts->ways.size() == 1);
   CHECK(facts->ways[0].whole_m == doctest::Approx(34.32).epsilon(0.0005));

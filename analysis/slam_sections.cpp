@@ -10,10 +10,9 @@ namespace pitwall::analysis {
 
 namespace {
 
-constexpr double kDegree = math::kPi / 180.0;
 constexpr std::size_t kShownCorrections = 50;
 
-double to_deg(double rad) { return rad / kDegree; }
+double to_deg(double rad) { return rad / math::kDegree; }
 
 Cell counted(std::int64_t value) { return number(static_cast<double>(value), 0); }
 

@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/math.hpp"
+
 namespace pitwall::analysis {
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kStraight = 1e-6;
 
 bool inside(const BodyRectangle& body, Vec2 p) { return p.x >= body.rear_m && p.x <= body.front_m && std::abs(p.y) <= body.half_width_m; }
@@ -55,7 +56,7 @@ class Crossings {
   Vec2 centre_;
   double radius_ = 0.0;
   double start_rad_ = 0.0;
-  double nearest_ = kInf;
+  double nearest_ = math::kInfinity;
 };
 
 }  // namespace
@@ -63,13 +64,13 @@ class Crossings {
 double way_until_contact(const BodyRectangle& body, double curvature, Vec2 point_base) {
   if (inside(body, point_base)) return 0.0;
   if (std::abs(curvature) < kStraight) {
-    return std::abs(point_base.y) <= body.half_width_m && point_base.x > body.front_m ? point_base.x - body.front_m : kInf;
+    return std::abs(point_base.y) <= body.half_width_m && point_base.x > body.front_m ? point_base.x - body.front_m : math::kInfinity;
   }
   // A right turn is a left turn in the mirror.
   const Vec2 point = curvature > 0.0 ? point_base : Vec2{point_base.x, -point_base.y};
   const double radius = 1.0 / std::abs(curvature);
   const double turned = Crossings(body, radius, point).first_rad();
-  return turned <= math::kPi ? turned * radius : kInf;
+  return turned <= math::kPi ? turned * radius : math::kInfinity;
 }
 
 double offset_from_path(double curvature, Vec2 point_base) {

@@ -12,7 +12,7 @@ namespace pitwall::analysis {
 namespace {
 
 constexpr double kShortest_s = 2.0;
-constexpr double kGap_s = 0.25;
+constexpr double kStretchGap_s = 0.25;
 constexpr double kSpread = 0.05;
 
 }  // namespace
@@ -44,7 +44,7 @@ std::vector<Stretch> steady(const std::vector<double>& t_s, const std::vector<do
   for (std::size_t i = 0; i < t_s.size(); ++i) {
     const double v = std::abs(value[i]);
     const bool fast = v >= least;
-    if (fast && i > first && t_s[i] - t_s[i - 1] <= kGap_s && std::max(high, v) - std::min(low, v) <= kSpread * std::min(low, v)) {
+    if (fast && i > first && t_s[i] - t_s[i - 1] <= kStretchGap_s && std::max(high, v) - std::min(low, v) <= kSpread * std::min(low, v)) {
       low = std::min(low, v);
       high = std::max(high, v);
       sum += v;

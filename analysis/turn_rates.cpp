@@ -10,8 +10,6 @@ namespace pitwall::analysis {
 
 namespace {
 
-constexpr double kDegree = math::kPi / 180.0;
-
 double correlation_of(const std::vector<double>& x, const std::vector<double>& y) {
   double n = 0.0, sx = 0.0, sy = 0.0, sxx = 0.0, syy = 0.0, sxy = 0.0;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -127,7 +125,7 @@ Table table_of_pairs(const std::vector<RatePair>& pairs) {
       {}};
   for (const RatePair& pair : pairs) {
     const auto ms = [](double s) { return number(1e3 * s, 1); };
-    const auto dps = [](double radps) { return number(radps / kDegree, 3); };
+    const auto dps = [](double radps) { return number(radps / math::kDegree, 3); };
     table.rows.push_back({text(pair.a), text(pair.b), count(pair.scale.samples), ms(pair.delay_s.value), ms(pair.delay_s.low),
                           ms(pair.delay_s.high), number(pair.scale.value, 4), number(pair.scale.low, 4), number(pair.scale.high, 4),
                           dps(pair.bias_radps.value), dps(pair.bias_radps.low), dps(pair.bias_radps.high), dps(pair.rms_radps),

@@ -12,11 +12,10 @@ namespace {
 
 using Kind = RateSource::Kind;
 
-constexpr double kDegree = math::kPi / 180.0;
 constexpr double kTurning_radps = 0.3;
-constexpr double kShortest_s = 0.3;
+constexpr double kShortestTurn_s = 0.3;
 constexpr double kBridged_s = 0.1;
-constexpr double kLongestGap_s = 0.25;
+constexpr double kLongestYawGap_s = 0.25;
 
 std::vector<double> middles(const RateSource& source) {
   std::vector<double> t_s;
@@ -31,8 +30,8 @@ double turned_by(const RateSource& source, double begin_s, double end_s) {
   const auto steps = static_cast<std::size_t>(std::ceil((end_s - begin_s) / kStep_s));
   for (std::size_t k = 0; k <= steps; ++k) at.push_back(begin_s + (end_s - begin_s) * static_cast<double>(k) / static_cast<double>(steps));
   const bool held = source.kind == Kind::kCommand;
-  const std::vector<double> rate =
-      signals::resample(middles(source), source.rate_radps, at, held ? signals::Between::kHeld : signals::Between::kLinear, kLongestGap_s);
+  const std::vector<double> rate = signals::resample(middles(source), source.rate_radps, at,
+                                                     held ? signals::Between::kHeld : signals::Between::kLinear, kLongestYawGap_s);
   double sum = 0.0;
   for (std::size_t k = 1; k < at.size(); ++k) sum += 0.5 * (rate[k] + rate[k - 1]) * (at[k] - at[k - 1]);
   return sum;
@@ -96,7 +95,7 @@ Table table_of_answers(const std::vector<Answer>& answers) {
     const RatePair& p = answer.pair;
     table.rows.push_back({text(p.b), count(p.scale.samples), number(1e3 * p.delay_s.value, 1), number(1e3 * p.delay_s.low, 1),
                           number(1e3 * p.delay_s.high, 1), number(p.scale.value, 4), number(p.scale.low, 4), number(p.scale.high, 4),
-                          number(p.bias_radps.value / kDegree, 3), number(p.rms_radps / kDegree, 2), number(p.correlation, 4),
+                          number(p.bias_radps.value / math::kDegree, 3), number(p.rms_radps / math::kDegree, 2), number(p.correlation, 4),
                           flag(p.delay_s.identifiable), text(p.delay_s.why)});
   }
   return table;
@@ -134,8 +133,8 @@ Table table_of_turns(const ImuRun& run, const RateSource& commanded, const std::
     const double ratio = seen.heading_rad / told.heading_rad;
     ratios.push_back(ratio);
     table.rows.push_back({number(turn.begin_s, 2), number(turn.end_s - turn.begin_s, 2), text(turn.left ? "left" : "right"),
-                          number(speed, 2), number(told.heading_rad / kDegree, 1), number(seen.heading_rad / kDegree, 1), number(ratio, 3),
-                          number(1e3 * seen.onset_s, 0), number(seen.peak_radps * speed, 2),
+                          number(speed, 2), number(told.heading_rad / math::kDegree, 1), number(seen.heading_rad / math::kDegree, 1),
+                          number(ratio, 3), number(1e3 * seen.onset_s, 0), number(seen.peak_radps * speed, 2),
                           number(100.0 * (seen.peak_radps / told.peak_radps - 1.0), 1)});
   }
   return table;
@@ -149,7 +148,7 @@ std::vector<Turn> find_turns(const RateSource& commanded) {
     const double rate = commanded.rate_radps[i];
     if (std::abs(rate) <= kTurning_radps) continue;
     const double begin = commanded.begin_s[i];
-    const double end = i + 1 < commanded.size() ? std::min(commanded.begin_s[i + 1], begin + kLongestGap_s) : begin;
+    const double end = i + 1 < commanded.size() ? std::min(commanded.begin_s[i + 1], begin + kLongestYawGap_s) : begin;
     const bool left = rate > 0.0;
     if (!turns.empty() && turns.back().left == left && begin - turns.back().end_s < kBridged_s) {
       turns.back().end_s = end;
@@ -157,7 +156,7 @@ std::vector<Turn> find_turns(const RateSource& commanded) {
       turns.push_back({begin, end, left});
     }
   }
-  turns.erase(std::remove_if(turns.begin(), turns.end(), [](const Turn& turn) { return turn.end_s - turn.begin_s < kShortest_s; }),
+  turns.erase(std::remove_if(turns.begin(), turns.end(), [](const Turn& turn) { return turn.end_s - turn.begin_s < kShortestTurn_s; }),
               turns.end());
   return turns;
 }

@@ -34,7 +34,7 @@ double commanded_at(double t) {
   return t >= 4.0 && t < 6.0 ? -1.0 : 0.0;
 }
 
-YawTrackingOptions options_for(const std::filesystem::path& run) {
+YawTrackingOptions yaw_options_for(const std::filesystem::path& run) {
   YawTrackingOptions options;
   options.run.run = run;
   options.run.driver.data = data_folder();
@@ -71,7 +71,7 @@ TEST_CASE("the report: a car that turns 0.9 of what it was told, 0.1 s later") {
   const TempFolder folder("yaw_tracking");
   ImuDrive drive;
   write_drive(folder.path() / "probe", drive);
-  YawTrackingOptions options = options_for(folder.path() / "probe");
+  YawTrackingOptions options = yaw_options_for(folder.path() / "probe");
   const auto probe = load_imu_run(options.run, true);
   REQUIRE(probe.ok());
   drive.wheelbase_m = probe->car.wheelbase_m;
@@ -79,7 +79,7 @@ TEST_CASE("the report: a car that turns 0.9 of what it was told, 0.1 s later") {
   drive.gyro_scale = 1.0;
   drive.gyro_bias_radps = 0.0;
   write_drive(folder.path() / "bag", drive);
-  options = options_for(folder.path() / "bag");
+  options = yaw_options_for(folder.path() / "bag");
   options.max_ratio_error = 0.12;
   options.max_lag_ms = 120.0;
   auto result = yaw_tracking(options);
@@ -99,10 +99,10 @@ TEST_CASE("the report: a car that turns 0.9 of what it was told, 0.1 s later") {
 
 TEST_CASE("without commands or turns there is nothing to say") {
   const TempFolder folder("yaw_refused");
-  CHECK(yaw_tracking(options_for(recording::small_bag(folder, "bag"))).error().message.find("no commands were recorded") !=
+  CHECK(yaw_tracking(yaw_options_for(recording::small_bag(folder, "bag"))).error().message.find("no commands were recorded") !=
         std::string::npos);
   ImuDrive parked;
   parked.parked_s = parked.duration_s;
   write_drive(folder.path() / "parked", parked);
-  CHECK(yaw_tracking(options_for(folder.path() / "parked")).error().message.find("no commanded turn") != std::string::npos);
+  CHECK(yaw_tracking(yaw_options_for(folder.path() / "parked")).error().message.find("no commanded turn") != std::string::npos);
 }

@@ -43,8 +43,6 @@ constexpr const char* kFooter =
     "Exit code: 0 done; 1 no closed lap, or none that can be raced on (the reason is said); 2 bad usage or input; 3 internal error;\n"
     "130 interrupted.";
 
-constexpr double kDegree = math::kPi / 180.0;
-
 struct Options {
   std::string run;
   apps::MappingDrive drive;
@@ -77,19 +75,20 @@ void say_lap(Report& report, std::size_t number, const Lap& lap, const std::stri
                                  {"closed", lap.closed},
                                  {"distance_m", lap.distance_m},
                                  {"lasted_s", lap.lasted_s()},
-                                 {"turned_deg", lap.turned_rad / kDegree},
+                                 {"turned_deg", lap.turned_rad / math::kDegree},
                                  {"departed_m", lap.departed_m},
                                  {"gap_m", lap.gap_m},
                                  {"allowed_gap_m", lap.allowed_gap_m},
-                                 {"heading_deg", lap.heading_rad / kDegree},
+                                 {"heading_deg", lap.heading_rad / math::kDegree},
                                  {"corrections", lap.corrections},
                                  {"missing", lap.missing},
                                  {"refused", refused}});
   std::string words = "lap " + std::to_string(number) + ": ";
   if (lap.closed) {
     words += "closed after " + m(lap.distance_m, 4) + " in " + format_number(lap.lasted_s(), 4) + " s, turned by " +
-             format_number(lap.turned_rad / kDegree, 3) + " deg, " + m(lap.gap_m) + " from its start (allowed " + m(lap.allowed_gap_m) +
-             "), heading " + format_number(lap.heading_rad / kDegree, 2) + " deg, " + std::to_string(lap.corrections) + " corrections";
+             format_number(lap.turned_rad / math::kDegree, 3) + " deg, " + m(lap.gap_m) + " from its start (allowed " +
+             m(lap.allowed_gap_m) + "), heading " + format_number(lap.heading_rad / math::kDegree, 2) + " deg, " +
+             std::to_string(lap.corrections) + " corrections";
     if (!refused.empty()) words += "; no line: " + refused;
   } else {
     words += "not closed: " + join(lap.missing, "; ");

@@ -35,7 +35,7 @@ namespace {
 using namespace pitwall;
 
 std::atomic<bool> g_stop{false};
-extern "C" void on_signal(int /*signal*/) { g_stop = true; }
+extern "C" void on_stop_signal(int /*signal*/) { g_stop = true; }
 
 struct Arguments {
   scenarios::ValidationOptions options;

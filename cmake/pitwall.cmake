@@ -36,6 +36,11 @@ function(pitwall_library folder)
   endif()
 endfunction()
 
+# pitwall_alone(<source> ...): sources of this folder that are compiled by themselves even where PITWALL_COLD_BUILD joins a target's.
+function(pitwall_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # pitwall_tests(<program> SOURCES x_test.cpp ... LINK target ... [LABEL unit|scenario|slow])
 # One doctest program; each source file is a CTest of its own, so that a failure names the file. Every program holds
 # the allocation guard (tests/support/allocation_guard.hpp).
@@ -72,6 +77,7 @@ function(pitwall_fuzz name)
   file(MAKE_DIRECTORY "${work}/found")
   add_executable(${name} ${arg_SOURCES})
   pitwall_precompiled(${name})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)  # fuzz_main.cpp includes like a program of its own
   target_link_libraries(${name} PRIVATE ${arg_LINK} pitwall_warnings)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     include(CheckCXXSourceCompiles)

@@ -32,6 +32,9 @@ struct CommandRanges {
   double max_lateral_mps2 = 4.0;
 };
 
+/// Of controllers that follow a line.
+inline constexpr CommandRanges kLineRanges{6.0, 1.0, 8.0, 1.0, 12.0, 0.5, 6.0};
+
 /// Tuning. The car's own limits (locks, steering rate, top speed) come from its profile and always win.
 struct CommandParameters {
   double max_speed_mps = 2.5;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/math.hpp"
 #include "tests/support/allocation_guard.hpp"
 #include "tests/support/toy_world.hpp"
 
@@ -15,10 +16,9 @@ using namespace pitwall::controllers;
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
-struct Bench {
-  explicit Bench(const CommandParameters& p = {}, const CarParameters& car = toy::car()) : stage(p, car) { stage.reset(); }
+struct StageBench {
+  explicit StageBench(const CommandParameters& p = {}, const CarParameters& car = toy::car()) : stage(p, car) { stage.reset(); }
   Command drive(const Desired& d, std::optional<double> measured = 0.0, std::int64_t ms = 25) {
     now = now + from_milliseconds(ms);
     return stage.drive(now, measured, d);
@@ -37,7 +37,7 @@ Desired wish(double steering, double speed) {
 }  // namespace
 
 TEST_CASE("the first command may move by a tenth of a second's ramp, later ones by the time that passed") {
-  Bench b;
+  StageBench b;
   Command c = b.drive(wish(0.3, 2.0));
   CHECK(c.steering_angle_rad == doctest::Approx(0.1));
   CHECK(c.speed_mps == doctest::Approx(0.3));
@@ -55,7 +55,7 @@ TEST_CASE("the first command may move by a tenth of a second's ramp, later ones 
 }
 
 TEST_CASE("the car's locks bound the steering on each side, and its servo the rate") {
-  Bench b;
+  StageBench b;
   Command c;
   for (int k = 0; k < 40; ++k) c = b.drive(wish(2.0, 1.0));
   CHECK(static_cast<double>(c.steering_angle_rad) <= 0.31347);
@@ -66,32 +66,32 @@ TEST_CASE("the car's locks bound the steering on each side, and its servo the ra
 
   CarParameters slow = toy::car();
   slow.steering_rate_max_radps = 0.4;
-  Bench s({}, slow);
+  StageBench s({}, slow);
   CHECK(s.drive(wish(0.3, 1.0)).steering_angle_rad == doctest::Approx(0.04));
 }
 
 TEST_CASE("speed ramps up from the larger of the last command and the measured speed") {
-  Bench b;
+  StageBench b;
   CHECK(b.drive(wish(0.0, 2.4), 1.5).speed_mps == doctest::Approx(1.8));
-  Bench reversing;
+  StageBench reversing;
   CHECK(reversing.drive(wish(0.0, 2.4), -1.5).speed_mps == doctest::Approx(1.8));
-  Bench unknown;
+  StageBench unknown;
   CHECK(unknown.drive(wish(0.0, 2.4), std::nullopt).speed_mps == doctest::Approx(0.3));
-  Bench broken;
+  StageBench broken;
   CHECK(broken.drive(wish(0.0, 2.4), kNan).speed_mps == doctest::Approx(0.3));
-  Bench runaway;  // a measured speed beyond max_speed gives no licence
+  StageBench runaway;  // a measured speed beyond max_speed gives no licence
   CHECK(runaway.drive(wish(0.0, 9.0), 50.0).speed_mps == doctest::Approx(2.5));
 }
 
 TEST_CASE("planned slow-downs ramp at the braking rate and noise above the command does not raise it") {
-  Bench b;
+  StageBench b;
   b.drive(wish(0.0, 2.0), 2.0);
   CHECK(b.drive(wish(0.0, 1.0), 2.0).speed_mps == doctest::Approx(1.925));
   CHECK(b.drive(wish(0.0, 1.0), 2.4).speed_mps == doctest::Approx(1.85));
 }
 
 TEST_CASE("hard cap, safety ceiling and curvature limit act at once") {
-  Bench b;
+  StageBench b;
   b.drive(wish(0.0, 2.0), 2.0);
   Desired d = wish(0.0, 2.0);
   d.hard_cap_mps = 0.7;
@@ -107,7 +107,7 @@ TEST_CASE("hard cap, safety ceiling and curvature limit act at once") {
 }
 
 TEST_CASE("the curvature limit looks at the wheels as they still stand when they are being straightened") {
-  Bench b;
+  StageBench b;
   for (int k = 0; k < 20; ++k) b.drive(wish(-0.25, 2.0), 1.0);
   const Command c = b.drive(wish(0.0, 2.0), 2.0);
   const double standing = std::abs(static_cast<double>(c.steering_angle_rad));
@@ -118,12 +118,12 @@ TEST_CASE("the curvature limit looks at the wheels as they still stand when they
 TEST_CASE("the speed ceiling is the smaller of the tuning's and the car's") {
   CarParameters slow = toy::car();
   slow.speed_max_mps = 1.2;
-  Bench b({}, slow);
+  StageBench b({}, slow);
   CHECK(b.drive(wish(0.0, 9.0), 5.0).speed_mps == doctest::Approx(1.2));
 }
 
 TEST_CASE("a stop is immediate, holds the steering, and the next start ramps from standstill") {
-  Bench b;
+  StageBench b;
   for (int k = 0; k < 8; ++k) b.drive(wish(0.2, 1.0), 1.0);
   const float held = b.drive(wish(0.2, 1.0), 1.0).steering_angle_rad;
   const Command c = b.stage.stop(b.now, Reason::kTtcBrake, Layer::kSafety, 17, 0.2);
@@ -139,15 +139,16 @@ TEST_CASE("a stop is immediate, holds the steering, and the next start ramps fro
 }
 
 TEST_CASE("wishes that are not finite stop with steering_law_failed and leave the basis alone") {
-  for (const Desired& d : {wish(kNan, 1.0), wish(kInf, 1.0), wish(0.1, kNan), wish(0.1, kInf), wish(0.1, -kInf)}) {
-    Bench b;
+  for (const Desired& d :
+       {wish(kNan, 1.0), wish(math::kInfinity, 1.0), wish(0.1, kNan), wish(0.1, math::kInfinity), wish(0.1, -math::kInfinity)}) {
+    StageBench b;
     b.drive(wish(0.1, 1.0));
     const Command c = b.drive(d);
     CHECK(c.speed_mps == 0.0F);
     CHECK(c.steering_angle_rad == doctest::Approx(0.1));
     CHECK(c.reason == Reason::kSteeringLawFailed);
   }
-  Bench b;
+  StageBench b;
   Desired d = wish(0.1, 1.0);
   d.hard_cap_mps = kNan;
   CHECK(b.drive(d).reason == Reason::kSteeringLawFailed);
@@ -157,7 +158,7 @@ TEST_CASE("wishes that are not finite stop with steering_law_failed and leave th
 }
 
 TEST_CASE("a wish of zero or less is a stop with its reason, and a safety ceiling of zero one of its own") {
-  Bench b;
+  StageBench b;
   Desired d = wish(0.2, -1.0);
   d.reason = Reason::kEndOfPath;
   Command c = b.drive(d, 2.0);
@@ -179,7 +180,7 @@ TEST_CASE("a wish of zero or less is a stop with its reason, and a safety ceilin
 }
 
 TEST_CASE("the next ramp starts from exactly the float that was sent") {
-  Bench b;
+  StageBench b;
   for (int k = 0; k < 10; ++k) {
     const Command c = b.drive(wish(0.2468, 1.3579), 0.0, 13);
     CHECK(b.stage.steering_rad() == static_cast<double>(c.steering_angle_rad));
@@ -188,8 +189,8 @@ TEST_CASE("the next ramp starts from exactly the float that was sent") {
 }
 
 TEST_CASE("commands mirror exactly on a car with mirrored locks") {
-  Bench a;
-  Bench m({}, toy::mirrored(toy::car()));
+  StageBench a;
+  StageBench m({}, toy::mirrored(toy::car()));
   const Rng rng(7, "wishes");
   for (std::uint64_t k = 0; k < 500; ++k) {
     const double steering = 0.8 * rng.uniform(k, 0) - 0.4;
@@ -205,7 +206,7 @@ TEST_CASE("commands mirror exactly on a car with mirrored locks") {
 TEST_CASE("whatever is wished, every command keeps locks, rates, curvature and ceilings") {
   const CarParameters car = toy::car();
   const CommandParameters p;
-  Bench b(p);
+  StageBench b(p);
   const Rng rng(11, "wishes");
   double last_steering = 0.0;
   double last_speed = 0.0;
@@ -231,7 +232,7 @@ TEST_CASE("whatever is wished, every command keeps locks, rates, curvature and c
 }
 
 TEST_CASE("the command stage allocates nothing") {
-  Bench b;
+  StageBench b;
   const AllocationGuard guard;
   for (int k = 0; k < 10; ++k) b.drive(wish(0.1, 1.0));
   b.stage.stop(b.now, Reason::kForwardStop, Layer::kSafety);

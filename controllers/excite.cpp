@@ -13,9 +13,9 @@ namespace {
 /// How far from the path the car may be: to begin, and on the way.
 constexpr double kOffPath_m = 1.0;
 constexpr double kBackOnPath_m = 0.3;
-constexpr double kFarthest_m = 3.0;
-constexpr double kBack_m = 0.5;
-constexpr double kAhead_m = 1.5;
+constexpr double kFarthestOff_m = 3.0;
+constexpr double kSearchBehind_m = 0.5;
+constexpr double kSearchAhead_m = 1.5;
 /// Speed at which the car creeps back where it stands too near the edge.
 constexpr double kCreep_mps = 0.4;
 constexpr double kLook_m = 8.0;
@@ -199,7 +199,7 @@ bool Excite::lost(double off_path_m, double speed_mps) {
   // A car that slid off comes to rest first, and then goes back slowly.
   calm_ = true;
   back_ = back_ || speed_mps < kCreep_mps;
-  return !back_ || off_path_m > kFarthest_m;
+  return !back_ || off_path_m > kFarthestOff_m;
 }
 
 void Excite::enter_stage(Time now, double s_m) {
@@ -295,7 +295,7 @@ Command Excite::decide(const Observation& obs) {
   if (!driver_.has_pose()) return stop(Reason::kPoseInvalid, Layer::kWatchdog);
   out_ = out_ || !in_area();
   if (out_) return stop(Reason::kOffLine, Layer::kWatchdog);
-  const tracks::Projection at = plan_.path.project_near(driver_.pose().position(), farthest_m_, kBack_m, kAhead_m);
+  const tracks::Projection at = plan_.path.project_near(driver_.pose().position(), farthest_m_, kSearchBehind_m, kSearchAhead_m);
   const double speed = driver_.speed_mps();
   if (lost(distance(at.foot, driver_.pose().position()), speed)) return stop(Reason::kOffLine, Layer::kSafety);
   farthest_m_ = std::max(farthest_m_, at.s_m);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/text.hpp"
 #include "tests/support/allocation_guard.hpp"
 #include "tests/support/toy_world.hpp"
 
@@ -15,8 +16,6 @@ using namespace pitwall;
 using namespace pitwall::controllers;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// How far the padded body is within the area; negative: outside.
 double room_m(const ExciteArea& area, const CarParameters& car, const Pose2& T_frame_base) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/math.hpp"
 #include "tests/support/toy_world.hpp"
 
 using namespace pitwall;
@@ -15,7 +16,6 @@ using namespace pitwall::controllers;
 namespace {
 
 constexpr double kHalf = 0.335;
-constexpr float kInf = std::numeric_limits<float>::infinity();
 
 struct Found {
   ScanView view{toy::car()};
@@ -41,8 +41,6 @@ LaserScan scene(Range range) {
 
 bool between(double value, double low, double high) { return value >= low && value <= high; }
 
-constexpr double kDegree = math::kPi / 180.0;
-
 }  // namespace
 
 TEST_CASE("of two gaps the larger is taken, whichever comes first") {
@@ -54,7 +52,7 @@ TEST_CASE("of two gaps the larger is taken, whichever comes first") {
     const auto gap = Found(scan).best();
     REQUIRE(gap);
     // 16.2 degrees of each edge are lost to half the car at 1.2 m: asin(0.335 / 1.2).
-    CHECK(sign * gap->aim_rad / kDegree == doctest::Approx(40.0).epsilon(0.01));
+    CHECK(sign * gap->aim_rad / math::kDegree == doctest::Approx(40.0).epsilon(0.01));
     CHECK(gap->depth_m == 5.0);
   }
 }
@@ -148,7 +146,7 @@ TEST_CASE("a gap that is too narrow for the car is refused, and so is one too na
 TEST_CASE("nothing deep enough gives no gap") {
   CHECK_FALSE(Found(scene([](double) { return 1.9; })).best());
   CHECK_FALSE(Found(scene([](double) { return 0.05; })).best());
-  CHECK_FALSE(Found(scene([](double) { return kInf; })).best());
+  CHECK_FALSE(Found(scene([](double) { return math::kInfinityF; })).best());
 }
 
 TEST_CASE("hysteresis keeps the gap of the last aim until another scores the margin more") {
@@ -156,7 +154,7 @@ TEST_CASE("hysteresis keeps the gap of the last aim until another scores the mar
     return scene([left_depth](double d) { return between(d, 20.0, 70.0) ? left_depth : between(d, -70.0, -20.0) ? 5.0 : 1.5; });
   };
   GapQuery query;
-  query.previous_aim_rad = -45.0 * kDegree;
+  query.previous_aim_rad = -45.0 * math::kDegree;
   CHECK(Found(two(5.9)).best(query)->aim_rad < 0.0);
   CHECK(Found(two(5.9)).best(query)->kept);
   CHECK(Found(two(6.1)).best(query)->aim_rad > 0.0);
@@ -165,7 +163,7 @@ TEST_CASE("hysteresis keeps the gap of the last aim until another scores the mar
   CHECK(Found(two(5.9)).best(query)->aim_rad > 0.0);
   query.previous_aim_rad = 0.0;  // in no gap
   CHECK(Found(two(5.9)).best(query)->aim_rad > 0.0);
-  query.previous_aim_rad = -45.0 * kDegree;
+  query.previous_aim_rad = -45.0 * math::kDegree;
   query.switch_margin = 1.0;
   CHECK(Found(two(5.9)).best(query)->aim_rad > 0.0);
 }
@@ -174,7 +172,7 @@ TEST_CASE("a gap that touches the window's end is entered at its deep beam neare
   // Opens to the left from 30 degrees to the end.
   const auto gap = Found(scene([](double d) { return d >= 30.0 ? 6.0 : 1.5; })).best();
   REQUIRE(gap);
-  CHECK(gap->aim_rad / kDegree == doctest::Approx(30.0 + 12.75).epsilon(0.02));  // 12.9 degrees of half car at 1.5 m
+  CHECK(gap->aim_rad / math::kDegree == doctest::Approx(30.0 + 12.75).epsilon(0.02));  // 12.9 degrees of half car at 1.5 m
 }
 
 TEST_CASE("in such a gap a beam counts as deep from 95 percent of the deepest on") {
@@ -182,8 +180,8 @@ TEST_CASE("in such a gap a beam counts as deep from 95 percent of the deepest on
     return scene([near_depth](double d) { return d >= 60.0 ? 6.0 : d >= 20.0 ? near_depth : 1.5; });
   };
   // 20 degrees and the half car at 1.5 m: asin(0.335 / 1.5) is 12.9 degrees, so beam 33.0 is the first that is left.
-  CHECK(Found(step(5.71)).best()->aim_rad / kDegree == doctest::Approx(32.75).epsilon(0.01));
-  CHECK(Found(step(5.69)).best()->aim_rad / kDegree == doctest::Approx(60.0).epsilon(0.01));
+  CHECK(Found(step(5.71)).best()->aim_rad / math::kDegree == doctest::Approx(32.75).epsilon(0.01));
+  CHECK(Found(step(5.69)).best()->aim_rad / math::kDegree == doctest::Approx(60.0).epsilon(0.01));
 }
 
 TEST_CASE("an isolated drop-out opens no gap and closes none") {
@@ -193,8 +191,8 @@ TEST_CASE("an isolated drop-out opens no gap and closes none") {
   REQUIRE(before);
   for (std::size_t i = 3; i < 720; i += 40) {
     for (const std::size_t k : {i, i + 1}) {
-      wall.ranges[k] = kInf;
-      open.ranges[k] = kInf;
+      wall.ranges[k] = math::kInfinityF;
+      open.ranges[k] = math::kInfinityF;
     }
   }
   CHECK_FALSE(Found(wall).best());
@@ -204,15 +202,16 @@ TEST_CASE("an isolated drop-out opens no gap and closes none") {
 }
 
 TEST_CASE("a hall longer than the sensor reaches is open, a blind scan and a broken sector are not") {
-  LaserScan hall = scene(
-      [](double d) { return std::abs(d) <= 10.0 ? static_cast<double>(kInf) : std::min(24.0, 4.0 / std::abs(std::sin(d * kDegree))); });
+  LaserScan hall = scene([](double d) {
+    return std::abs(d) <= 10.0 ? static_cast<double>(math::kInfinityF) : std::min(24.0, 4.0 / std::abs(std::sin(d * math::kDegree)));
+  });
   auto gap = Found(hall).best();
   REQUIRE(gap);
   CHECK(std::abs(gap->aim_rad) < 0.01);
   for (float& range : hall.ranges) range = std::isinf(range) ? std::numeric_limits<float>::quiet_NaN() : range;
   gap = Found(hall).best();
   REQUIRE(gap);
-  CHECK(std::abs(gap->aim_rad) > 10.0 * kDegree);
+  CHECK(std::abs(gap->aim_rad) > 10.0 * math::kDegree);
 }
 
 TEST_CASE("a mirrored scan gives the mirrored gap to the bit") {

@@ -4,9 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <limits>
 #include <string>
 
+#include "core/math.hpp"
 #include "tests/support/allocation_guard.hpp"
 #include "tests/support/toy_world.hpp"
 
@@ -15,12 +15,9 @@ using namespace pitwall::controllers;
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kDegree = math::kPi / 180.0;
-
 // One controller and its inputs; tick() advances 25 ms.
-struct Bench {
-  explicit Bench(const GapFollowParameters& p = {}, const CarParameters& car = toy::car()) : gap_follow(p, car) { gap_follow.reset({}); }
+struct GapBench {
+  explicit GapBench(const GapFollowParameters& p = {}, const CarParameters& car = toy::car()) : gap_follow(p, car) { gap_follow.reset({}); }
   Command tick(const LaserScan& scan, double speed = 0.0) {
     in.advance(from_milliseconds(25));
     in.scan = scan;
@@ -35,7 +32,7 @@ LaserScan in_corridor(double width, double y = 0.0, double yaw = 0.0) {
   return toy::look(toy::car(), toy::corridor(-20.0, 20.0, width), {0.0, y, yaw}, 1081);
 }
 
-ScanView seen(const LaserScan& scan) {
+ScanView seen_by(const LaserScan& scan) {
   ScanView view(toy::car());
   view.reset();
   REQUIRE(view.update(scan));
@@ -50,21 +47,21 @@ std::string refusal(const GapFollowParameters& p, const CarParameters& car = toy
 }  // namespace
 
 TEST_CASE("side distance is the wall beside the car, with yaw its nearest beam, and infinite beside a doorway") {
-  SideDistances sides = side_distances(seen(in_corridor(2.0, 0.3)), math::kPi / 3.0);
+  SideDistances sides = side_distances(seen_by(in_corridor(2.0, 0.3)), math::kPi / 3.0);
   CHECK(sides.left_m == doctest::Approx(0.7));
   CHECK(sides.right_m == doctest::Approx(1.3));
   // Turned 20 degrees to the left: the perpendicular still lies within +-30 degrees of the side.
-  sides = side_distances(seen(in_corridor(2.0, 0.0, 20.0 * kDegree)), math::kPi / 3.0);
-  const double y = 0.26 * std::sin(20.0 * kDegree);
+  sides = side_distances(seen_by(in_corridor(2.0, 0.0, 20.0 * math::kDegree)), math::kPi / 3.0);
+  const double y = 0.26 * std::sin(20.0 * math::kDegree);
   CHECK(sides.left_m == doctest::Approx(1.0 - y).epsilon(1e-4));
   CHECK(sides.right_m == doctest::Approx(1.0 + y).epsilon(1e-4));
   // Turned 45 degrees: the perpendicular is out of sight, the edge of the sector is nearest.
-  sides = side_distances(seen(in_corridor(2.0, 0.0, 45.0 * kDegree)), math::kPi / 3.0);
-  CHECK(sides.left_m == doctest::Approx((1.0 - 0.26 * std::sin(45.0 * kDegree)) / std::cos(15.0 * kDegree)).epsilon(1e-3));
+  sides = side_distances(seen_by(in_corridor(2.0, 0.0, 45.0 * math::kDegree)), math::kPi / 3.0);
+  CHECK(sides.left_m == doctest::Approx((1.0 - 0.26 * std::sin(45.0 * math::kDegree)) / std::cos(15.0 * math::kDegree)).epsilon(1e-3));
   // No wall on the left within the sector.
   const toy::Walls doorway{{{-20.0, -1.0}, {20.0, -1.0}}};
-  sides = side_distances(seen(toy::look(toy::car(), doorway, {}, 1081)), math::kPi / 3.0);
-  CHECK(sides.left_m == kInf);
+  sides = side_distances(seen_by(toy::look(toy::car(), doorway, {}, 1081)), math::kPi / 3.0);
+  CHECK(sides.left_m == math::kInfinity);
   CHECK(sides.right_m == doctest::Approx(1.0));
 }
 
@@ -75,13 +72,13 @@ TEST_CASE("centering is symmetric, bounded, and fades with bearing, depth and di
   CHECK(centering_bias({1.0, 1.2}, 0.0, 5.0, p) == -centering_bias({1.2, 1.0}, 0.0, 5.0, p));
   CHECK(centering_bias({3.0, 0.5}, 0.0, 5.0, p) == doctest::Approx(0.08));
   CHECK(centering_bias({0.5, 3.0}, 0.0, 5.0, p) == doctest::Approx(-0.08));
-  CHECK(centering_bias({kInf, 1.0}, 0.0, 5.0, p) == 0.0);
-  CHECK(centering_bias({1.0, kInf}, 0.0, 5.0, p) == 0.0);
+  CHECK(centering_bias({math::kInfinity, 1.0}, 0.0, 5.0, p) == 0.0);
+  CHECK(centering_bias({1.0, math::kInfinity}, 0.0, 5.0, p) == 0.0);
   const double full = centering_bias({1.2, 1.0}, 0.0, 5.0, p);
   for (const double sign : {1.0, -1.0}) {
-    CHECK(centering_bias({1.2, 1.0}, sign * 4.0 * kDegree, 5.0, p) == doctest::Approx(full));
-    CHECK(centering_bias({1.2, 1.0}, sign * 9.5 * kDegree, 5.0, p) == doctest::Approx(0.5 * full));
-    CHECK(centering_bias({1.2, 1.0}, sign * 15.0 * kDegree, 5.0, p) == doctest::Approx(0.0));
+    CHECK(centering_bias({1.2, 1.0}, sign * 4.0 * math::kDegree, 5.0, p) == doctest::Approx(full));
+    CHECK(centering_bias({1.2, 1.0}, sign * 9.5 * math::kDegree, 5.0, p) == doctest::Approx(0.5 * full));
+    CHECK(centering_bias({1.2, 1.0}, sign * 15.0 * math::kDegree, 5.0, p) == doctest::Approx(0.0));
   }
   CHECK(centering_bias({1.2, 1.0}, 0.0, 2.0, p) == doctest::Approx(0.5 * full));
   CHECK(centering_bias({1.2, 1.0}, 0.0, 1.5, p) == 0.0);
@@ -95,27 +92,27 @@ TEST_CASE("the width factor is linear between narrow and reference, and 1 beside
   CHECK(width_factor({1.3, 1.3}, 1.4, 2.6) == doctest::Approx(1.0));
   CHECK(width_factor({0.2, 0.2}, 1.4, 2.6) == 0.0);
   CHECK(width_factor({9.0, 9.0}, 1.4, 2.6) == 1.0);
-  CHECK(width_factor({kInf, 0.5}, 1.4, 2.6) == 1.0);
+  CHECK(width_factor({math::kInfinity, 0.5}, 1.4, 2.6) == 1.0);
 }
 
 TEST_CASE("in the middle of a corridor it drives straight, beside the middle it steers back") {
-  CHECK(std::abs(Bench().tick(in_corridor(2.2)).steering_angle_rad) < 1e-6F);
-  CHECK(Bench().tick(in_corridor(2.2)).speed_mps == doctest::Approx(0.3));
-  CHECK(Bench().tick(in_corridor(2.2, 0.3)).steering_angle_rad < -0.02F);
-  CHECK(Bench().tick(in_corridor(2.2, -0.3)).steering_angle_rad > 0.02F);
-  CHECK(Bench().tick(in_corridor(2.2, 0.0, 0.15)).steering_angle_rad < -0.02F);
+  CHECK(std::abs(GapBench().tick(in_corridor(2.2)).steering_angle_rad) < 1e-6F);
+  CHECK(GapBench().tick(in_corridor(2.2)).speed_mps == doctest::Approx(0.3));
+  CHECK(GapBench().tick(in_corridor(2.2, 0.3)).steering_angle_rad < -0.02F);
+  CHECK(GapBench().tick(in_corridor(2.2, -0.3)).steering_angle_rad > 0.02F);
+  CHECK(GapBench().tick(in_corridor(2.2, 0.0, 0.15)).steering_angle_rad < -0.02F);
   GapFollowParameters off;
   off.enable_centering = false;
-  const double without = Bench(off).tick(in_corridor(2.2, 0.05)).steering_angle_rad;
-  const double with = Bench().tick(in_corridor(2.2, 0.05)).steering_angle_rad;
+  const double without = GapBench(off).tick(in_corridor(2.2, 0.05)).steering_angle_rad;
+  const double with = GapBench().tick(in_corridor(2.2, 0.05)).steering_angle_rad;
   CHECK(with - without == doctest::Approx(-0.25 * 0.05).epsilon(0.01));
 }
 
 TEST_CASE("a mirrored scan gives the mirrored command, tick after tick") {
   const CarParameters car = toy::car();
   const toy::Walls walls = toy::ring(5.0, 3.2, 1.8, 1.8);
-  Bench a;
-  Bench b({}, toy::mirrored(car));
+  GapBench a;
+  GapBench b({}, toy::mirrored(car));
   const Rng rng(4, "poses");
   for (std::uint64_t k = 0; k < 60; ++k) {
     // 0.1 m apart along the bottom and around the first corner, with some yaw.
@@ -134,7 +131,7 @@ TEST_CASE("a mirrored scan gives the mirrored command, tick after tick") {
 
 TEST_CASE("every watchdog stops it with zero speed and the wheels held, and recovery needs no button") {
   const auto broken = [](auto&& spoil) {
-    Bench b;
+    GapBench b;
     for (int k = 0; k < 10; ++k) b.tick(in_corridor(2.2, 0.3), 1.0);
     const float held = b.tick(in_corridor(2.2, 0.3), 1.0).steering_angle_rad;
     b.in.advance(from_milliseconds(25));
@@ -159,7 +156,7 @@ TEST_CASE("every watchdog stops it with zero speed and the wheels held, and reco
 }
 
 TEST_CASE("it needs no pose") {
-  Bench b;
+  GapBench b;
   b.in.advance(from_milliseconds(25));
   b.in.scan = in_corridor(2.2);
   Observation obs = b.in.observe();
@@ -168,7 +165,7 @@ TEST_CASE("it needs no pose") {
 }
 
 TEST_CASE("it runs on each scan and is called gap_follow") {
-  const Bench b;
+  const GapBench b;
   CHECK_FALSE(b.gap_follow.trigger().period.has_value());
   CHECK(b.gap_follow.name() == "gap_follow");
 }
@@ -177,24 +174,24 @@ TEST_CASE("a wall that comes up too fast is a time-to-collision stop, with its b
   toy::Walls walls = toy::corridor(-20.0, 1.2, 2.2);
   walls.push_back({{1.2, -1.1}, {1.2, 1.1}});
   const LaserScan scan = toy::look(toy::car(), walls, {}, 1081);
-  Bench b;
+  GapBench b;
   const Command c = b.tick(scan, 2.4);  // 0.73 m of clearance: 0.30 s
   CHECK(c.reason == Reason::kTtcBrake);
   CHECK(c.layer == Layer::kSafety);
   CHECK(c.speed_mps == 0.0F);
   CHECK(c.ttc_s == doctest::Approx(0.73 / 2.4));
   CHECK(c.beam == 540);
-  CHECK(Bench().tick(scan, 1.9).reason == Reason::kDrive);
+  CHECK(GapBench().tick(scan, 1.9).reason == Reason::kDrive);
   GapFollowParameters off;
   off.safety.enable_ttc = false;
-  CHECK(Bench(off).tick(scan, 2.4).reason == Reason::kDrive);
+  CHECK(GapBench(off).tick(scan, 2.4).reason == Reason::kDrive);
 }
 
 TEST_CASE("without a gap it stops, with only a shallow one it takes the fallback at corner speed") {
   // A closed room: clear of the body, farther than the forward clearance, nowhere 0.8 m deep.
   toy::Walls room;
   toy::add_polyline(room, {{-0.9, -0.45}, {0.86, -0.45}, {0.86, 0.45}, {-0.9, 0.45}}, true);
-  const Command c = Bench().tick(toy::look(toy::car(), room, {}, 1081));
+  const Command c = GapBench().tick(toy::look(toy::car(), room, {}, 1081));
   CHECK(c.reason == Reason::kNoSafeGap);
   CHECK(c.speed_mps == 0.0F);
 
@@ -202,7 +199,7 @@ TEST_CASE("without a gap it stops, with only a shallow one it takes the fallback
   bend.push_back({{1.9, -0.9}, {1.9, 0.9}});
   GapFollowParameters grippy;  // so that the curvature limit, 2.1 m/s, is out of the way
   grippy.command.max_lateral_accel_mps2 = 4.0;
-  Bench b(grippy);
+  GapBench b(grippy);
   const Command f = b.tick(toy::look(toy::car(), bend, {}, 1081), 2.0);
   CHECK(f.reason == Reason::kDrive);
   const auto counters = b.gap_follow.counters();
@@ -211,7 +208,7 @@ TEST_CASE("without a gap it stops, with only a shallow one it takes the fallback
   // Width 1.8 m lies a third of the way from narrow to reference: 1.1 + 0.3 / 3 m/s.
   CHECK(f.speed_mps == doctest::Approx(1.2).epsilon(0.001));
   grippy.corner_speed_mps = grippy.corner_speed_wide_mps = 0.3;  // below the floor of 0.8 m/s for planned slow-downs
-  CHECK(Bench(grippy).tick(toy::look(toy::car(), bend, {}, 1081), 2.0).speed_mps == doctest::Approx(0.8));
+  CHECK(GapBench(grippy).tick(toy::look(toy::car(), bend, {}, 1081), 2.0).speed_mps == doctest::Approx(0.8));
 }
 
 TEST_CASE("the speed floor never lifts the curvature limit or the safety ceiling") {
@@ -222,13 +219,13 @@ TEST_CASE("the speed floor never lifts the curvature limit or the safety ceiling
   // A gap far to the left: full lock, where sqrt(0.3 * 0.36 / tan(0.31347)) = 0.577 m/s.
   const toy::Walls corner{{{-5.0, -1.0}, {1.6, -1.0}}, {{1.6, -1.0}, {1.6, 9.0}}, {{-5.0, 1.0}, {-0.4, 1.0}}, {{-0.4, 1.0}, {-0.4, 9.0}}};
   const LaserScan scan = toy::look(toy::car(), corner, {}, 1081);
-  Bench b(p);
+  GapBench b(p);
   Command c;
   for (int k = 0; k < 40; ++k) c = b.tick(scan, 0.55);
   CHECK(c.steering_angle_rad > 0.3F);
   CHECK(c.speed_mps == doctest::Approx(std::sqrt(0.3 * 0.36 / std::tan(static_cast<double>(c.steering_angle_rad)))));
 
-  Bench s(p);
+  GapBench s(p);
   for (int k = 0; k < 5; ++k) {
     toy::Walls end = toy::corridor(-20.0, 0.82, 2.4);
     end.push_back({{0.82, -1.2}, {0.82, 1.2}});
@@ -243,17 +240,17 @@ TEST_CASE("creeping is named, bounded, and without centering") {
   p.safety_margin_m = p.min_safety_margin_m = 0.02;
   // A post 0.48 m from the LiDAR, 28 degrees to the left, in a corridor whose middle is 0.2 m to the left.
   toy::Walls walls = toy::corridor(-20.0, 20.0, 2.2);
-  const double angle = 28.0 * kDegree;
+  const double angle = 28.0 * math::kDegree;
   const Vec2 post{0.26 + 0.48 * std::cos(angle), -0.2 + 0.48 * std::sin(angle)};
   walls.push_back({post + Vec2{0.0, -0.01}, post + Vec2{0.0, 0.01}});
-  Bench b(p);
+  GapBench b(p);
   Command c;
   for (int k = 0; k < 40; ++k) c = b.tick(toy::look(toy::car(), walls, {0.0, -0.2, 0.0}, 1081), 0.2);
   CHECK(c.reason == Reason::kEscapeCreep);
   CHECK(c.speed_mps > 0.0F);
   CHECK(static_cast<double>(c.speed_mps) <= 0.25);
   const double aim = b.gap_follow.gap()->aim_rad;
-  CHECK(std::abs(aim) < 12.0 * kDegree);  // where centering would count
+  CHECK(std::abs(aim) < 12.0 * math::kDegree);  // where centering would count
   CHECK(c.steering_angle_rad == doctest::Approx(aim));
 }
 
@@ -262,11 +259,11 @@ TEST_CASE("the gap is narrowed by half the car and the margin, which shrinks wit
   LaserScan scan = toy::empty_scan(toy::car(), 1081);
   for (int i = 0; i < 1081; ++i) scan.ranges[static_cast<std::size_t>(i)] = 0.25 * i - 135.0 >= 30.0 ? 6.0F : 1.5F;
   const auto aim_deg = [&scan](const GapFollowParameters& p) {
-    Bench b(p);
+    GapBench b(p);
     b.tick(scan);
-    return b.gap_follow.gap()->aim_rad / kDegree;
+    return b.gap_follow.gap()->aim_rad / math::kDegree;
   };
-  const auto edge_deg = [](double margin) { return 30.0 + std::asin((0.155 + margin) / 1.5) / kDegree; };
+  const auto edge_deg = [](double margin) { return 30.0 + std::asin((0.155 + margin) / 1.5) / math::kDegree; };
   GapFollowParameters p;
   CHECK(aim_deg(p) == doctest::Approx(edge_deg(0.18)).epsilon(0.01));
   p.safety_margin_m = 0.4;
@@ -292,7 +289,7 @@ TEST_CASE("hysteresis lives from driving tick to driving tick and dies with rese
     }
     return scan;
   };
-  Bench b;
+  GapBench b;
   CHECK(b.tick(fork(4.5)).steering_angle_rad < 0.0F);
   b.tick(fork(5.5));
   CHECK(b.gap_follow.gap()->aim_rad < 0.0);
@@ -314,8 +311,8 @@ TEST_CASE("anticipation can only slow down, and is off by default") {
                                                                   : degree <= 0.0 && degree > -40.0 ? 6.0
                                                                                                     : 1.9);
   }
-  Bench a(on);
-  Bench b;
+  GapBench a(on);
+  GapBench b;
   const double slow = a.tick(scan, 2.4).speed_mps;
   const double fast = b.tick(scan, 2.4).speed_mps;
   CHECK(slow < fast);
@@ -324,16 +321,16 @@ TEST_CASE("anticipation can only slow down, and is off by default") {
 TEST_CASE("an empty sector does not stop it for ever, a blind sensor does") {
   // A hall 80 m long and 6 m wide: no return within 7 degrees of straight ahead.
   const LaserScan hall = toy::look(toy::car(), toy::corridor(-40.0, 40.0, 6.0), {}, 1081);
-  Bench b;
+  GapBench b;
   Command c;
   for (int k = 0; k < 40; ++k) c = b.tick(hall, 2.4);
   CHECK(c.speed_mps == doctest::Approx(2.5));
   CHECK(std::abs(c.steering_angle_rad) < 0.02F);
-  CHECK(is_stop(Bench().tick(toy::empty_scan(toy::car(), 1081)).reason));
+  CHECK(is_stop(GapBench().tick(toy::empty_scan(toy::car(), 1081)).reason));
 }
 
 TEST_CASE("update allocates nothing, whatever the scan holds and however its size changes") {
-  Bench b;
+  GapBench b;
   const LaserScan big = in_corridor(2.2, 0.2);
   const LaserScan small = toy::look(toy::car(), toy::corridor(-20.0, 20.0, 2.2), {}, 541);
   LaserScan noisy = big;
@@ -359,7 +356,7 @@ TEST_CASE("update allocates nothing, whatever the scan holds and however its siz
 }
 
 TEST_CASE("equal inputs after reset give equal commands") {
-  Bench a;
+  GapBench a;
   std::vector<Command> first;
   for (int round = 0; round < 2; ++round) {
     a.gap_follow.reset({});
@@ -411,8 +408,8 @@ TEST_CASE("parameters change while it drives: from then on as if made so, with t
   other.command.max_speed_mps = 1.4;
   other.steering_gain = 0.5;
   other.safety.ttc_threshold_s = 1.5;
-  Bench changed;
-  Bench same;
+  GapBench changed;
+  GapBench same;
   for (int k = 0; k < 40; ++k) CHECK(changed.tick(scan, 1.0).speed_mps == same.tick(scan, 1.0).speed_mps);
   Node changes = Node::map();
   changes.set("max_speed_mps", Node("1.4"));
@@ -423,7 +420,7 @@ TEST_CASE("parameters change while it drives: from then on as if made so, with t
   const float after = changed.tick(scan, 1.0).speed_mps;
   CHECK(before > 1.45F);
   CHECK(after <= 1.4F);
-  Bench made(other);
+  GapBench made(other);
   for (int k = 0; k < 100; ++k) {
     made.tick(scan, 1.0);
     changed.tick(scan, 1.0);

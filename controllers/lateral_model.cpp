@@ -4,17 +4,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/car.hpp"
 #include "core/math.hpp"
 
 namespace pitwall::controllers {
 
 namespace {
 
-constexpr double kGravity_mps2 = 9.81;
 // A servo without a number answers like this.
 constexpr double kIdealServo_per_s = 5000.0;
 // Step of the sideways motion: at 5 m/s the slip builds up in some 0.1 s.
-constexpr double kStep_s = 0.005;
+constexpr double kSlipStep_s = 0.005;
 
 bool has_tyres(const CarParameters& car) {
   return car.cornering_stiffness_front > 0.0 && car.cornering_stiffness_rear > 0.0 && car.surface_friction > 0.0;
@@ -159,7 +159,7 @@ void SideMotion::follow(Time now, double speed_mps, double wheel_rad) {
 }
 
 void SideMotion::advance(double dt_s, double speed_mps, double wheel_rad) {
-  const double pieces = std::clamp(std::ceil(dt_s / kStep_s), 1.0, 100.0);
+  const double pieces = std::clamp(std::ceil(dt_s / kSlipStep_s), 1.0, 100.0);
   for (double i = 0.0; i < pieces; i += 1.0) step(dt_s / pieces, speed_mps, wheel_rad);
 }
 

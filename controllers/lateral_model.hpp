@@ -27,6 +27,9 @@
 
 namespace pitwall::controllers {
 
+/// Wheels of a car slower than this are not turned.
+inline constexpr double kStanding_mps = 0.05;
+
 /// Which motion a law counts on.
 enum class LateralKind : std::uint8_t {
   kKinematic,  ///< rolls where the wheels point, less the understeer of a steady turn: 3 states

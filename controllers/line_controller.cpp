@@ -5,14 +5,13 @@
 #include <cmath>
 
 #include "controllers/swept_arc.hpp"
+#include "core/math.hpp"
 #include "core/text.hpp"
 
 namespace pitwall::controllers {
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr CommandRanges kRanges{6.0, 1.0, 8.0, 1.0, 12.0, 0.5, 6.0};
 // Beams that end this near to where a followed opponent is believed to be are its own.
 constexpr double kOpponentSlack_m = 0.25;
 // Something unexplained is on the line when the car would pass it nearer than this.
@@ -21,9 +20,9 @@ constexpr double kOnLineMargin_m = 0.15;
 constexpr double kFreeWay_m = 0.3;
 constexpr double kFarthestGap_m = 10.0;
 // A car this near to the line, and this well along it, is back on it.
-constexpr double kStanding_mps = 0.3;
-constexpr double kBack_m = 0.3;
-constexpr double kBack_rad = 0.5;
+constexpr double kNearlyStanding_mps = 0.3;
+constexpr double kOnLine_m = 0.3;
+constexpr double kOnLine_rad = 0.5;
 // A pass has the least room of this far before and behind.
 constexpr double kNarrow_m = 0.5;
 
@@ -39,7 +38,7 @@ SafetyParameters with_brake_lag(SafetyParameters safety, const CarParameters& ca
 
 void LineControllerParameters::fields(FieldVisitor& f) {
   watchdogs.fields(f);
-  command.fields(f, kRanges);
+  command.fields(f, kLineRanges);
   safety.fields(f);
   line.fields(f);
   f.flag("enable_detection", enable_detection, "look for other cars");
@@ -119,7 +118,7 @@ void LineController::reset(const Observation& /*first*/) {
   overtake_.reset();
   fix_.reset();
   beams_.assign(kMaxScanBeams, kWall);
-  nearest_on_line_m_ = kInf;
+  nearest_on_line_m_ = math::kInfinity;
   scan_sequence_ = 0;
   law_->reset();
   asked_ = asked_last_ = false;
@@ -167,7 +166,7 @@ void LineController::locate() {
   if (!recovering_) {
     fix_ = driver_.locate(overtake_.shift_m());
     // The car stands before it comes back: what looks like being off the line may be a localiser that jumped.
-    if (fix_ || !p_.enable_recovery || std::abs(driver_.speed_mps()) > kStanding_mps) return;
+    if (fix_ || !p_.enable_recovery || std::abs(driver_.speed_mps()) > kNearlyStanding_mps) return;
   }
   fix_ = driver_.locate_far(std::max(p_.recovery_reach_m, p_.line.max_cross_track_m));
   if (!fix_) {
@@ -178,7 +177,7 @@ void LineController::locate() {
     recoveries_ += 1;
     overtake_.abandon();
   }
-  recovering_ = std::abs(fix_->on_line.lateral_m) > kBack_m || std::abs(fix_->heading_error_rad) > kBack_rad;
+  recovering_ = std::abs(fix_->on_line.lateral_m) > kOnLine_m || std::abs(fix_->heading_error_rad) > kOnLine_rad;
 }
 
 Command LineController::come_back(const Observation& obs) {
@@ -212,7 +211,7 @@ bool LineController::on_line(Vec2 point_map) const {
 }
 
 void LineController::explain(const LaserScan& scan) {
-  nearest_on_line_m_ = kInf;
+  nearest_on_line_m_ = math::kInfinity;
   if (!detector_.has_map()) return;
   std::fill_n(beams_.begin(), scan.ranges.size(), static_cast<std::uint8_t>(kWall));
   const auto points = detector_.unexplained_points();

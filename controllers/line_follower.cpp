@@ -6,17 +6,13 @@
 
 #include "controllers/safety_stage.hpp"
 #include "controllers/swept_arc.hpp"
+#include "core/math.hpp"
 
 namespace pitwall::controllers {
 
-namespace {
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr CommandRanges kRanges{6.0, 1.0, 8.0, 1.0, 12.0, 0.5, 6.0};
-}  // namespace
-
 void LineFollowerParameters::fields(FieldVisitor& f) {
   watchdogs.fields(f);
-  command.fields(f, kRanges);
+  command.fields(f, kLineRanges);
   line.fields(f);
   pursuit.fields(f);
   f.nested("detection", detection);
@@ -52,7 +48,7 @@ void LineFollower::reset(const Observation& /*first*/) {
   stage_.reset();
   scan_.reset();
   fix_.reset();
-  free_m_ = kInf;
+  free_m_ = math::kInfinity;
   scan_sequence_ = 0;
   stops_ = brakes_ = 0;
 }
@@ -75,7 +71,7 @@ double LineFollower::free_ahead_m(const Observation& obs, double steering_rad) {
   const Time first = scan.stamp == Time{} ? obs.scan.arrival : scan.stamp;
   const Duration sweep = from_seconds(static_cast<double>(scan.time_increment) * static_cast<double>(scan.ranges.size() - 1));
   detector_.detect(scan, driver_.pose_at(first), driver_.pose_at(first + sweep));
-  free_m_ = kInf;
+  free_m_ = math::kInfinity;
   const double s = fix_->on_line.s_m;
   for (const Vec2 p : detector_.unexplained_points()) {
     const tracks::Projection q = driver_.path().project_near(p, s, 0.5, kFarthest_m);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/car.hpp"
+
 namespace pitwall::controllers {
 
 namespace {
@@ -76,7 +78,6 @@ double braking_delay_s(const CarParameters& car, double control_period_s) {
 }
 
 double understeer_s2_per_m(const CarParameters& car) {
-  constexpr double kGravity_mps2 = 9.81;
   if (car.cornering_stiffness_front <= 0.0 || car.cornering_stiffness_rear <= 0.0 || car.surface_friction <= 0.0) return 0.0;
   return (1.0 / car.cornering_stiffness_front - 1.0 / car.cornering_stiffness_rear) / (car.surface_friction * kGravity_mps2);
 }

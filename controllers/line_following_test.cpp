@@ -23,7 +23,7 @@ tracks::Path hairpin_legs() {
   return path_of(points, false);
 }
 
-tracks::Path straight(double length, double spacing) {
+tracks::Path straight_line(double length, double spacing) {
   std::vector<Vec2> points;
   const int n = static_cast<int>(std::lround(length / spacing));
   for (int i = 0; i <= n; ++i) points.push_back({i * spacing, 0.0});
@@ -53,7 +53,7 @@ double steer(const tracks::Path& path, const Pose2& pose, double lookahead, doub
 }
 
 /// Kinematic car without delays that follows a path by the law alone.
-struct Loop {
+struct FollowingLoop {
   const tracks::Path& path;
   Pose2 pose;
   Lookahead lookahead{};
@@ -91,8 +91,8 @@ TEST_CASE("on a circle of radius R the steering is atan(L / R), for three wheelb
   }
 }
 
-TEST_CASE("on a straight line the steering is 2 L y / Ld^2 of the chord") {
-  const tracks::Path path = straight(20.0, 0.5);
+TEST_CASE("on a straight_line line the steering is 2 L y / Ld^2 of the chord") {
+  const tracks::Path path = straight_line(20.0, 0.5);
   CHECK(std::abs(steer(path, {5.0, 0.0, 0.0}, 1.0)) < 1e-12);
   const double y = 0.3;
   const double expected = math::atan(0.33 * 2.0 * -y / (1.2 * 1.2));
@@ -159,7 +159,7 @@ TEST_CASE("the target lies on the lookahead circle, ahead, on the line") {
 }
 
 TEST_CASE("a shifted line is aimed at where it is shifted to") {
-  const tracks::Path path = straight(20.0, 1.0);
+  const tracks::Path path = straight_line(20.0, 1.0);
   const Target target = lookahead_target(path, {5.0, 0.4}, 5.0, 1.0, {[](const void*, double) { return 0.4; }, nullptr});
   CHECK(std::abs(target.point.y - 0.4) < 1e-9);
   CHECK(std::abs(target.point.x - 6.0) < 1e-9);
@@ -167,7 +167,7 @@ TEST_CASE("a shifted line is aimed at where it is shifted to") {
 
 TEST_CASE("vertices 3 m apart with a lookahead of 0.8 m still drive") {
   const tracks::Path path = path_of({{0, 0}, {3, 0}, {6, 0}, {9, 0.5}, {12, 0}, {15, 0}}, false);
-  Loop loop{path, {0.5, 0.2, 0.0}};
+  FollowingLoop loop{path, {0.5, 0.2, 0.0}};
   loop.lookahead = {0.0, 0.8, 0.8, 0.0};
   for (int i = 0; i < 500; ++i) {
     loop.step(1.0, 0.025);
@@ -177,7 +177,7 @@ TEST_CASE("vertices 3 m apart with a lookahead of 0.8 m still drive") {
 }
 
 TEST_CASE("beyond the end of an open path its last segment goes on") {
-  const tracks::Path path = straight(5.0, 1.0);
+  const tracks::Path path = straight_line(5.0, 1.0);
   const Target target = lookahead_target(path, {4.8, 0.0}, 4.8, 1.0, LineShift{});
   CHECK(std::abs(target.point.x - 5.8) < 1e-9);
   CHECK(std::abs(target.point.y) < 1e-9);
@@ -206,10 +206,10 @@ TEST_CASE("the lookahead grows with speed within its bounds, and never below wha
 }
 
 TEST_CASE("started 1.5 m off the line, the car meets it at less than 60 degrees and overshoots by less than a fifth") {
-  const tracks::Path path = straight(40.0, 0.5);
+  const tracks::Path path = straight_line(40.0, 0.5);
   for (const double side : {1.0, -1.0}) {
     for (const double v : {1.0, 2.0, 4.0}) {
-      Loop loop{path, {1.0, 1.5 * side, 0.0}};
+      FollowingLoop loop{path, {1.0, 1.5 * side, 0.0}};
       loop.lookahead.delay_s = 0.08;
       double overshoot = 0.0;
       for (int i = 0; i < static_cast<int>(30.0 / v / 0.025); ++i) {
@@ -229,7 +229,7 @@ TEST_CASE("a hairpin of 1.5 m radius is cut by less than 0.15 m") {
   for (int k = 0; k <= 40; ++k) points.push_back(Vec2{10.0, 1.5} + 1.5 * unit_vector(math::kPi * (k / 40.0 - 0.5)));
   for (double x = 9.9; x > 0.0; x -= 0.1) points.push_back({x, 3.0});
   const tracks::Path path = path_of(points, false);
-  Loop loop{path, {0.5, 0.0, 0.0}};
+  FollowingLoop loop{path, {0.5, 0.0, 0.0}};
   loop.lookahead.delay_s = 0.08;
   double worst = 0.0;
   for (int i = 0; i < 430; ++i) {
@@ -242,10 +242,10 @@ TEST_CASE("a hairpin of 1.5 m radius is cut by less than 0.15 m") {
 }
 
 TEST_CASE("recovers from 0.8 m off the line and 30 degrees off its heading, on either side") {
-  const tracks::Path path = straight(40.0, 0.5);
+  const tracks::Path path = straight_line(40.0, 0.5);
   for (const double d : {-0.8, 0.8}) {
     for (const double psi : {-math::kPi / 6.0, math::kPi / 6.0}) {
-      Loop loop{path, {1.0, d, psi}};
+      FollowingLoop loop{path, {1.0, d, psi}};
       for (int i = 0; i < 400; ++i) {
         loop.step(2.0, 0.025);
         CHECK(std::abs(loop.lateral) < 1.1);
@@ -332,7 +332,7 @@ TEST_CASE("farther off than max_cross_track the whole line is searched, and a fa
 }
 
 TEST_CASE("a car that is shifted on purpose is measured against the shifted line") {
-  const tracks::Path path = straight(20.0, 0.5);
+  const tracks::Path path = straight_line(20.0, 0.5);
   LineTracker tracker;
   CHECK(tracker.locate(path, {5.0, 1.3, 0.0}, 0.0, 0.8));
   CHECK(tracker.locate(path, {5.05, 1.3, 0.0}, 0.05, 0.8));
@@ -340,7 +340,7 @@ TEST_CASE("a car that is shifted on purpose is measured against the shifted line
 }
 
 TEST_CASE("speed between vertices is that of constant acceleration, and the look ahead finds the slowest point") {
-  const tracks::Path path = straight(4.0, 1.0);
+  const tracks::Path path = straight_line(4.0, 1.0);
   const std::vector<double> speed{4.0, 4.0, 2.0, 3.0, 0.0};
   CHECK(speed_at(path, speed, 1.5) == doctest::Approx(std::sqrt(10.0)));
   CHECK(speed_at(path, speed, 4.0) == doctest::Approx(0.0));

@@ -10,7 +10,7 @@ namespace pitwall::controllers {
 
 namespace {
 
-constexpr double kFarthest_m = 10.0;
+constexpr double kFarthestWall_m = 10.0;
 // A move is held this far to both sides of where it is needed, and blended twice over half of that: at 0.1 m its
 // curvature is 0.025 / m.
 constexpr double kHold_m = 2.0;
@@ -65,12 +65,12 @@ Room measure_room(const LineToFollow& line, const BodyRectangle& body) {
   for (std::size_t i = 0; i < path.size(); ++i) {
     const Vec2 forward = unit_vector(path.heading_at(path.s_of(i)));
     const Vec2 to_left{-forward.y, forward.x};
-    double left = kFarthest_m;
-    double right = kFarthest_m;
+    double left = kFarthestWall_m;
+    double right = kFarthestWall_m;
     for (const double x : axis) {
       const Vec2 from = path.points()[i] + x * forward;
-      left = std::min(left, line.rays->cast(from, to_left, kFarthest_m));
-      right = std::min(right, line.rays->cast(from, -to_left, kFarthest_m));
+      left = std::min(left, line.rays->cast(from, to_left, kFarthestWall_m));
+      right = std::min(right, line.rays->cast(from, -to_left, kFarthestWall_m));
     }
     room.left_m.push_back(left);
     room.right_m.push_back(right);

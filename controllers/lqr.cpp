@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "controllers/lateral_model.hpp"
 #include "controllers/stability.hpp"
 #include "core/check.hpp"
 #include "core/text.hpp"
@@ -13,8 +14,6 @@ namespace pitwall::controllers {
 
 namespace {
 
-// Standing cars do not turn their wheels.
-constexpr double kStanding_mps = 0.05;
 // More stages of preview than this change nothing, and cost time.
 constexpr std::size_t kMostStages = 15;
 

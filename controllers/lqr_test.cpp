@@ -13,14 +13,14 @@
 namespace pitwall::controllers {
 namespace {
 
-LqrLaw law_of(const LawSetup& setup, LqrParameters p = {}) {
+LqrLaw lqr_of(const LawSetup& setup, LqrParameters p = {}) {
   REQUIRE(validate(p, setup, "lqr").ok());
   return LqrLaw(p, setup);
 }
 
 /// What is sent in `ticks` ticks on a closed line, from its first point with an error.
-std::vector<double> commands(const RigLine& line, const Pose2& start, int ticks) {
-  return sent_on(line, start, ticks, [](const LawSetup& setup) { return law_of(setup); });
+std::vector<double> lqr_commands(const RigLine& line, const Pose2& start, int ticks) {
+  return sent_on(line, start, ticks, [](const LawSetup& setup) { return lqr_of(setup); });
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ TEST_CASE("lqr: on a circle at 2 to 8 m/s no distance from the line is left, wha
       const LawSetup setup = rig_setup(rig_car(), line, 50.0);
       LqrParameters p;
       p.tyre = tyre;
-      LqrLaw law = law_of(setup, p);
+      LqrLaw law = lqr_of(setup, p);
       Rig rig(setup, tyre, {radius - 0.05, 0.0, math::kPi / 2.0}, v);
       rig.turn(1.0 / radius);
       for (int k = 0; k < 400; ++k) rig.tick(law);
@@ -53,7 +53,7 @@ TEST_CASE("lqr: without the tyres' slip in the steady turn a distance is left th
   for (const int linear : {0, 1}) {
     LqrParameters p;
     p.tyre = linear == 1 ? SlipLaw::kLinear : SlipLaw::kBrush;
-    LqrLaw law = law_of(setup, p);
+    LqrLaw law = lqr_of(setup, p);
     Rig rig(setup, SlipLaw::kBrush, {radius, 0.0, math::kPi / 2.0}, v);
     rig.turn(1.0 / radius);
     for (int k = 0; k < 500; ++k) rig.tick(law);
@@ -69,9 +69,9 @@ TEST_CASE("lqr: the response to a small step is that of the linear model under i
     const LawSetup setup = rig_setup(rig_car(), line, 50.0);
     LqrParameters p;
     p.tyre = SlipLaw::kLinear;
-    LqrLaw law = law_of(setup, p);
+    LqrLaw law = lqr_of(setup, p);
     Rig rig(setup, SlipLaw::kLinear, {1.0, 0.02, 0.0}, v);
-    // The model by itself: states, then the commands under way.
+    // The model by itself: states, then the lqr_commands under way.
     const Discrete loop = delayed_hold(lateral_model(LateralKind::kDynamic, setup.car, v), 0.02, setup.car.steering_delay_s, 1);
     const std::vector<double> gains = law.gains_at(v);
     REQUIRE(gains.size() == loop.a.rows());
@@ -97,7 +97,7 @@ TEST_CASE("lqr: the Riccati equation holds to 1e-8 from 0.5 to 12 m/s at every r
     for (const double delay : {0.0, 0.02, 0.06, 0.1}) {
       CarParameters car = rig_car();
       car.steering_delay_s = delay;
-      const LqrLaw law = law_of(rig_setup(car, line, rate, 12.0));
+      const LqrLaw law = lqr_of(rig_setup(car, line, rate, 12.0));
       CHECK(law.residual() < 1e-8);
       CHECK(law.gains_at(0.1) == law.gains_at(0.5));
     }
@@ -107,7 +107,7 @@ TEST_CASE("lqr: the Riccati equation holds to 1e-8 from 0.5 to 12 m/s at every r
 TEST_CASE("lqr: the gains are those of the real period and the car's delay") {
   const RigLine line(straight_points(10.0), false, 1.0);
   CarParameters car = rig_car();
-  const auto heading = [&](double rate) { return law_of(rig_setup(car, line, rate)).gains_at(6.0)[kStateE] * rate; };
+  const auto heading = [&](double rate) { return lqr_of(rig_setup(car, line, rate)).gains_at(6.0)[kStateE] * rate; };
   CHECK(std::abs(heading(25.0) / heading(100.0) - 1.0) > 0.05);
   const double base = heading(50.0);
   car.steering_delay_s = 0.1;
@@ -115,7 +115,7 @@ TEST_CASE("lqr: the gains are those of the real period and the car's delay") {
 }
 
 TEST_CASE("lqr: stable with a margin above 1.25 at 25, 50 and 100 Hz with 0 to 100 ms of delay, and so it drives") {
-  check_margin(1.25, [](const LawSetup& setup) { return law_of(setup); });
+  check_margin(1.25, [](const LawSetup& setup) { return lqr_of(setup); });
 }
 
 TEST_CASE("lqr: with more delay than the margin says the loop is lost, with less it holds") {
@@ -124,17 +124,17 @@ TEST_CASE("lqr: with more delay than the margin says the loop is lost, with less
   const LawSetup setup = rig_setup(rig_car(), line, 100.0);
   LqrParameters p;
   p.tyre = SlipLaw::kLinear;
-  const double further = law_of(setup, p).delay_margin_s(v) - setup.total_delay_s();
+  const double further = lqr_of(setup, p).delay_margin_s(v) - setup.total_delay_s();
   REQUIRE(further > 0.0);
   for (const double share : {0.8, 1.25}) {
-    LqrLaw law = law_of(setup, p);
+    LqrLaw law = lqr_of(setup, p);
     LawSetup slower = setup;
     slower.car.steering_delay_s += share * further;
     slower.steering_rate_radps = 1e3;
     Rig rig(slower, SlipLaw::kLinear, {1.0, 0.002, 0.0}, v);
     double late = 0.0;
     for (int k = 0; k < 1000; ++k) {
-      // The law believes what the nominal car would do; here only its own commands matter to it.
+      // The law believes what the nominal car would do; here only its own lqr_commands matter to it.
       rig.tick(law);
       if (k > 900) late = std::max(late, std::abs(rig.d_m()));
     }
@@ -143,18 +143,18 @@ TEST_CASE("lqr: with more delay than the margin says the loop is lost, with less
   }
 }
 
-TEST_CASE("lqr: mirrored, turned and started at another point of the line, the commands are the same to 1e-9") {
+TEST_CASE("lqr: mirrored, turned and started at another point of the line, the lqr_commands are the same to 1e-9") {
   const std::vector<Vec2> points = wavy_points(300);
   const double heading = RigLine(points, true, 4.0).path.heading_at(0.0);
   const Pose2 start{points[0].x - 0.1 * std::cos(heading), points[0].y + 0.05, wrap_angle(heading + 0.1)};
-  check_symmetry(points, start, 300, [](const LawSetup& setup) { return law_of(setup); });
+  check_symmetry(points, start, 300, [](const LawSetup& setup) { return lqr_of(setup); });
 }
 
 TEST_CASE("lqr: a heading that passes 180 degrees, and a reset, give no kick") {
   const double radius = 4.0;
   const RigLine line(circle_points(radius, 400), true, 4.0);
   const LawSetup setup = rig_setup(rig_car(), line, 50.0);
-  LqrLaw law = law_of(setup);
+  LqrLaw law = lqr_of(setup);
   Rig rig(setup, SlipLaw::kBrush, {radius, 0.0, math::kPi / 2.0}, 4.0);
   for (int k = 0; k < 300; ++k) rig.tick(law);
   double low = 1.0;
@@ -172,7 +172,7 @@ TEST_CASE(
     "lqr: standing still for 10 s the command is constant; at 0 to 1 m/s beside the line it stays within the locks and does not flip") {
   const RigLine line(straight_points(20.0), false, 1.0);
   const LawSetup setup = rig_setup(rig_car(), line, 50.0);
-  LqrLaw law = law_of(setup);
+  LqrLaw law = lqr_of(setup);
   Rig rig(setup, SlipLaw::kBrush, {1.0, 0.5, 0.2}, 0.0);
   rig.hold(0.1);
   for (int k = 0; k < 500; ++k) CHECK(rig.tick(law) == 0.1);
@@ -189,7 +189,7 @@ TEST_CASE("lqr: from 0.8 m and 30 degrees off it comes back, and crosses only wh
     for (const double yaw : {-0.52, 0.0, 0.52}) {
       const RigLine line(straight_points(200.0), false, v);
       const LawSetup setup = rig_setup(rig_car(), line, 50.0);
-      LqrLaw law = law_of(setup);
+      LqrLaw law = lqr_of(setup);
       Rig rig(setup, SlipLaw::kBrush, {1.0, 0.8, yaw}, v);
       double lowest = 1.0;
       double steepest = 0.0;
@@ -207,11 +207,11 @@ TEST_CASE("lqr: from 0.8 m and 30 degrees off it comes back, and crosses only wh
   }
 }
 
-TEST_CASE("lqr: the same line at three spacings gives the same commands to 5e-3 of the locks") {
+TEST_CASE("lqr: the same line at three spacings gives the same lqr_commands to 5e-3 of the locks") {
   std::vector<std::vector<double>> all;
   for (const std::size_t n : {300U, 600U, 1500U}) {
     const RigLine line(wavy_points(n), true, 4.0);
-    all.push_back(commands(line, {line.path.points()[0].x, 0.1, line.path.heading_at(0.0)}, 200));
+    all.push_back(lqr_commands(line, {line.path.points()[0].x, 0.1, line.path.heading_at(0.0)}, 200));
   }
   for (std::size_t i = 0; i < 200; ++i) {
     CHECK(std::abs(all[0][i] - all[2][i]) < 4e-3);
@@ -222,7 +222,7 @@ TEST_CASE("lqr: the same line at three spacings gives the same commands to 5e-3 
 TEST_CASE("lqr: a shift of the line is followed like the line") {
   const RigLine line(straight_points(60.0), false, 4.0);
   const LawSetup setup = rig_setup(rig_car(), line, 50.0);
-  LqrLaw law = law_of(setup);
+  LqrLaw law = lqr_of(setup);
   Rig rig(setup, SlipLaw::kBrush, {1.0, 0.0, 0.0}, 4.0);
   const double shift = 0.3;
   for (int k = 0; k < 200; ++k) {
@@ -238,7 +238,7 @@ TEST_CASE("lqr: a shift of the line is followed like the line") {
 TEST_CASE("lqr: no allocation in steer") {
   const RigLine line(wavy_points(300), true, 4.0);
   const LawSetup setup = rig_setup(rig_car(), line, 50.0);
-  LqrLaw law = law_of(setup);
+  LqrLaw law = lqr_of(setup);
   Rig rig(setup, SlipLaw::kBrush, {line.path.points()[0].x, 0.1, 1.5}, 4.0);
   rig.tick(law);
   const LawInput in = rig.input();
@@ -262,10 +262,10 @@ TEST_CASE("lqr: bad parameters are named with value and range") {
   CHECK(message.find("-1") != std::string::npos);
 }
 
-TEST_CASE("lqr: commands are the same to the bit at every optimisation level and with every compiler") {
+TEST_CASE("lqr: lqr_commands are the same to the bit at every optimisation level and with every compiler") {
   const RigLine line(wavy_points(300), true, 5.0);
   Hash hash;
-  for (const double c : commands(line, {line.path.points()[0].x, 0.2, 1.4}, 300)) hash.add(c);
+  for (const double c : lqr_commands(line, {line.path.points()[0].x, 0.2, 1.4}, 300)) hash.add(c);
   CHECK(to_hex(hash.value()) == "1dd17f2971f5d872");
 }
 

@@ -8,14 +8,13 @@
 #include "controllers/prediction.hpp"
 #include "controllers/stability.hpp"
 #include "core/check.hpp"
+#include "core/math.hpp"
 #include "core/text.hpp"
 
 namespace pitwall::controllers {
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kStanding_mps = 0.05;
 // What slack costs: so much that only an obstacle to all plans makes it, so little that the problem stays well scaled.
 constexpr double kRoomPrice_per_m = 50.0;
 constexpr double kRoomSlack_m = 0.02;
@@ -168,7 +167,7 @@ void MpcLaw::look_ahead(const LawInput& in) {
     Stage& stage = stage_[i];
     stage.speed_mps = std::max(kSlowest_mps, line.speed_at(s) + faster);
     stage.turn = side_.turns().at(stage.speed_mps, curvature_at(line, in.shift, s));
-    stage.left_m = stage.right_m = kInf;
+    stage.left_m = stage.right_m = math::kInfinity;
     if (line.room_known()) {
       const double shift = in.shift(s);
       stage.left_m = line.room_left_at(s) - beside - shift;
@@ -293,7 +292,7 @@ void MpcLaw::add_rows(double commanded_rad) {
   const auto soften = [&](double value, double factor, const double* sensitivity, std::size_t count, double low, double high,
                           std::size_t soft) {
     for (const double sign : {1.0, -1.0}) {
-      double* a = sign > 0.0 ? row(low - value, kInf) : row(-kInf, high - value);
+      double* a = sign > 0.0 ? row(low - value, math::kInfinity) : row(-math::kInfinity, high - value);
       for (std::size_t k = 0; k < count; ++k) a[k] = factor * sensitivity[k];
       a[inputs + soft] = sign * share;
     }
@@ -303,7 +302,8 @@ void MpcLaw::add_rows(double commanded_rad) {
     const double* x = &free_[i * n_];
     const double* to = &to_[i * n_ * inputs];
     soften(x[kStateD], 1.0, &to[kStateD * inputs], i, -stage.right_m, stage.left_m, 0);
-    const double bound = p_.tyre == SlipLaw::kLinear ? kInf : grip * octagon(stage.longitudinal_mps2 / side_.turns().grip_mps2());
+    const double bound =
+        p_.tyre == SlipLaw::kLinear ? math::kInfinity : grip * octagon(stage.longitudinal_mps2 / side_.turns().grip_mps2());
     const bool slips = kind_ == LateralKind::kDynamic;
     // v r; a rolling car's yaw rate is in proportion to its wheels' angle.
     const std::size_t turning = slips ? kStateR : n_ - 1;
@@ -315,8 +315,8 @@ void MpcLaw::add_rows(double commanded_rad) {
     row(-most, most)[i - 1] = 1.0;
     share = std::max(kLeastSlack, kLaterSlack * share);
   }
-  row(0.0, kInf)[inputs] = 1.0;
-  row(0.0, kInf)[inputs + 1] = 1.0;
+  row(0.0, math::kInfinity)[inputs] = 1.0;
+  row(0.0, math::kInfinity)[inputs + 1] = 1.0;
 }
 
 void MpcLaw::keep_plan(const LawInput& in) {

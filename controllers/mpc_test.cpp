@@ -24,13 +24,13 @@ MpcParameters of(LateralKind kind, SlipLaw tyre = SlipLaw::kBrush) {
   return p;
 }
 
-MpcLaw law_of(const LawSetup& setup, const MpcParameters& p = {}) {
+MpcLaw mpc_of(const LawSetup& setup, const MpcParameters& p = {}) {
   REQUIRE(validate(p, setup, "mpc").ok());
   return MpcLaw(p, setup);
 }
 
-std::vector<double> commands(const RigLine& line, const Pose2& start, int ticks, LateralKind kind) {
-  return sent_on(line, start, ticks, [kind](const LawSetup& setup) { return law_of(setup, of(kind)); });
+std::vector<double> mpc_commands(const RigLine& line, const Pose2& start, int ticks, LateralKind kind) {
+  return sent_on(line, start, ticks, [kind](const LawSetup& setup) { return mpc_of(setup, of(kind)); });
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ TEST_CASE("mpc: where no row matters its command is that of the regulator, for b
       LqrParameters q;
       q.model = kind;
       LqrLaw lqr(q, setup);
-      MpcLaw mpc = law_of(setup, of(kind));
+      MpcLaw mpc = mpc_of(setup, of(kind));
       Rig rig(setup, SlipLaw::kBrush, {1.0, 0.02, -0.01}, v);
       rig.hold(0.003);
       const double wanted = lqr.steer(rig.input());
@@ -58,12 +58,12 @@ TEST_CASE("mpc: where no row matters its command is that of the regulator, for b
   }
 }
 
-TEST_CASE("mpc: the predicted states are the model stepped with the planned commands, to 1e-9") {
+TEST_CASE("mpc: the predicted states are the model stepped with the planned mpc_commands, to 1e-9") {
   for (const LateralKind kind : kKinds) {
     const double v = 4.0;
     const RigLine line(straight_points(60.0), false, v);
     const LawSetup setup = rig_setup(rig_car(), line, 50.0);
-    MpcLaw mpc = law_of(setup, of(kind));
+    MpcLaw mpc = mpc_of(setup, of(kind));
     Rig rig(setup, SlipLaw::kBrush, {1.0, 0.25, -0.1}, v);
     mpc.steer(rig.input());
     REQUIRE(mpc.status() == qp::Status::kSolved);
@@ -78,7 +78,7 @@ TEST_CASE("mpc: the predicted states are the model stepped with the planned comm
   }
 }
 
-TEST_CASE("mpc: the plan starts where the commands under way will have brought the car") {
+TEST_CASE("mpc: the plan starts where the mpc_commands under way will have brought the car") {
   for (const double curvature : {0.0, 0.25}) {
     const double v = 4.0;
     const std::vector<Vec2> points = curvature == 0.0 ? straight_points(60.0) : circle_points(1.0 / curvature, 800);
@@ -86,10 +86,10 @@ TEST_CASE("mpc: the plan starts where the commands under way will have brought t
     CarParameters car = rig_car();
     car.steering_delay_s = 0.1;
     const LawSetup setup = rig_setup(car, line, 50.0);
-    MpcLaw mpc = law_of(setup);
+    MpcLaw mpc = mpc_of(setup);
     Rig rig(setup, SlipLaw::kBrush, {points[0].x + 0.1, points[0].y + 0.1, line.path.heading_at(0.0)}, v);
     if (curvature != 0.0) rig.turn(curvature);
-    // Some commands of our own on the way.
+    // Some mpc_commands of our own on the way.
     for (const double angle : {0.05, 0.1, 0.15, 0.1, 0.12}) {
       static_cast<void>(mpc.steer(rig.input()));
       rig.send(angle);
@@ -116,7 +116,7 @@ TEST_CASE("mpc: with 0.1 s of delay it comes back as calmly as without, which it
   ignorant.car.steering_delay_s = 0.0;
   double crossed[2];
   for (const int ignore : {0, 1}) {
-    MpcLaw mpc = law_of(ignore == 1 ? ignorant : setup);
+    MpcLaw mpc = mpc_of(ignore == 1 ? ignorant : setup);
     Rig rig(setup, SlipLaw::kBrush, {1.0, 0.15, 0.0}, v);
     double lowest = 0.0;
     for (int k = 0; k < 200; ++k) {
@@ -135,7 +135,7 @@ TEST_CASE("mpc: on a circle at 2 to 8 m/s no distance from the line is left, wit
       const double radius = std::max(1.5, v * v / 6.0);
       const RigLine line(circle_points(radius, 720), true, v);
       const LawSetup setup = rig_setup(rig_car(), line, 50.0);
-      MpcLaw law = law_of(setup, of(kind));
+      MpcLaw law = mpc_of(setup, of(kind));
       Rig rig(setup, SlipLaw::kBrush, {radius, 0.0, math::kPi / 2.0}, v);
       rig.turn(1.0 / radius);
       for (int k = 0; k < 300; ++k) rig.tick(law);
@@ -171,7 +171,7 @@ TEST_CASE("mpc: plans stay within the grip, and leave of it what the speed profi
       MpcParameters p = of(kind, octagon ? SlipLaw::kBrush : SlipLaw::kLinear);
       p.weights.approach_rad = 1.0;
       p.weights.approach_mps = 10.0;
-      MpcLaw mpc = law_of(setup, p);
+      MpcLaw mpc = mpc_of(setup, p);
       Rig rig(setup, SlipLaw::kBrush, {1.0, 0.5, 0.0}, v);
       static_cast<void>(mpc.steer(rig.input()));
       REQUIRE(mpc.status() == qp::Status::kSolved);
@@ -198,7 +198,7 @@ TEST_CASE("mpc: the line runs nearer to a wall than the car needs: it keeps its 
     const double needed = setup.car.padded_body().half_width_m + MpcParameters{}.wall_margin_m;
     std::vector<double>& near = side > 0.0 ? line.left : line.right;
     std::fill(near.begin(), near.end(), needed - 0.15);
-    MpcLaw mpc = law_of(setup);
+    MpcLaw mpc = mpc_of(setup);
     Rig rig(setup, SlipLaw::kBrush, {1.0, 0.0, 0.0}, v);
     for (int k = 0; k < 300; ++k) rig.tick(mpc);
     CHECK(rig.d_m() * side < -0.12);
@@ -211,7 +211,7 @@ TEST_CASE("mpc: less room than the car is wide on both sides is still a plan, in
   RigLine line(straight_points(60.0), false, v, 0.1);
   std::fill(line.left.begin(), line.left.end(), 0.2);
   const LawSetup setup = rig_setup(rig_car(), line, 50.0);
-  MpcLaw mpc = law_of(setup);
+  MpcLaw mpc = mpc_of(setup);
   Rig rig(setup, SlipLaw::kBrush, {1.0, 0.3, 0.1}, v);
   for (int k = 0; k < 200; ++k) {
     rig.tick(mpc);
@@ -228,7 +228,7 @@ TEST_CASE("mpc: any limit of the steering rate, and a start beyond every bound, 
     LawSetup setup = rig_setup(rig_car(), line, 50.0);
     setup.steering_rate_radps = rate;
     for (const double beyond : {-1.05, 1.05}) {
-      MpcLaw mpc = law_of(setup);
+      MpcLaw mpc = mpc_of(setup);
       Rig rig(setup, SlipLaw::kBrush, {1.0, 0.5 * beyond, 0.9 * beyond}, v);
       rig.hold(beyond * 0.4189);
       const double wanted = mpc.steer(rig.input());
@@ -242,7 +242,7 @@ TEST_CASE("mpc: taking over with the wheels at 0.3 rad, the first command is wit
   const double v = 3.0;
   const RigLine line(straight_points(60.0), false, v);
   const LawSetup setup = rig_setup(rig_car(), line, 50.0);
-  MpcLaw mpc = law_of(setup);
+  MpcLaw mpc = mpc_of(setup);
   Rig rig(setup, SlipLaw::kBrush, {1.0, 0.0, 0.0}, v);
   rig.hold(0.3);
   const double wanted = mpc.steer(rig.input());
@@ -253,7 +253,7 @@ TEST_CASE("mpc: taking over with the wheels at 0.3 rad, the first command is wit
 TEST_CASE("mpc: standing still for 10 s the command is constant") {
   const RigLine line(straight_points(60.0), false, 1.0);
   const LawSetup setup = rig_setup(rig_car(), line, 50.0);
-  MpcLaw mpc = law_of(setup);
+  MpcLaw mpc = mpc_of(setup);
   Rig rig(setup, SlipLaw::kBrush, {1.0, 0.3, 0.1}, 0.0);
   rig.hold(-0.1);
   for (int k = 0; k < 500; ++k) CHECK(rig.tick(mpc) == -0.1);
@@ -264,7 +264,7 @@ TEST_CASE("mpc: a line that starts at the car or ahead of it, and one that ends 
   for (const double at : {0.0, -0.2, 9.0, 9.9}) {
     const RigLine line(straight_points(10.0), false, v);
     const LawSetup setup = rig_setup(rig_car(), line, 50.0);
-    MpcLaw mpc = law_of(setup);
+    MpcLaw mpc = mpc_of(setup);
     Rig rig(setup, SlipLaw::kBrush, {at, 0.1, 0.0}, v);
     const double wanted = mpc.steer(rig.input());
     CHECK(mpc.status() == qp::Status::kSolved);
@@ -280,7 +280,7 @@ TEST_CASE("mpc: a solver that fails is named; one tick of the plan before, then 
   setup.steering_rate_radps = 0.5;
   MpcParameters p;
   p.max_iterations = 3;
-  MpcLaw mpc = law_of(setup, p);
+  MpcLaw mpc = mpc_of(setup, p);
   Rig rig(setup, SlipLaw::kBrush, {1.0, 0.001, 0.0}, v);
   rig.tick(mpc);
   REQUIRE(mpc.status() == qp::Status::kSolved);
@@ -348,22 +348,22 @@ TEST_CASE("a law's stopgap is a reason of its own that drives on, and a law with
   CHECK(loop.last.reason == Reason::kDrive);
 }
 
-TEST_CASE("mpc: mirrored, turned and started at another point of the line, the commands are the same to 1e-9") {
+TEST_CASE("mpc: mirrored, turned and started at another point of the line, the mpc_commands are the same to 1e-9") {
   const std::vector<Vec2> points = wavy_points(300);
   const double heading = RigLine(points, true, 4.0).path.heading_at(0.0);
   const Pose2 start{points[0].x - 0.1, points[0].y + 0.05, wrap_angle(heading + 0.1)};
   for (const LateralKind kind : kKinds)
-    check_symmetry(points, start, 150, [kind](const LawSetup& setup) { return law_of(setup, of(kind)); });
+    check_symmetry(points, start, 150, [kind](const LawSetup& setup) { return mpc_of(setup, of(kind)); });
 }
 
 TEST_CASE("mpc: stable with its margin at 25, 50 and 100 Hz with 0 to 100 ms of delay, and so it drives") {
-  check_margin(1.2, [](const LawSetup& setup) { return law_of(setup); });
+  check_margin(1.2, [](const LawSetup& setup) { return mpc_of(setup); });
 }
 
 TEST_CASE("mpc: no allocation in steer") {
   const RigLine line(wavy_points(300), true, 4.0, 0.5);
   const LawSetup setup = rig_setup(rig_car(), line, 50.0);
-  MpcLaw law = law_of(setup);
+  MpcLaw law = mpc_of(setup);
   Rig rig(setup, SlipLaw::kBrush, {line.path.points()[0].x, 0.1, 1.5}, 4.0);
   const LawInput in = rig.input();
   const AllocationGuard guard;
@@ -389,11 +389,11 @@ TEST_CASE("mpc: bad parameters are named with value and range") {
   CHECK(message.find("100") != std::string::npos);
 }
 
-TEST_CASE("mpc: commands are the same to the bit at every optimisation level and with every compiler") {
+TEST_CASE("mpc: mpc_commands are the same to the bit at every optimisation level and with every compiler") {
   const RigLine line(wavy_points(300), true, 5.0, 0.5);
   Hash hash;
   for (const LateralKind kind : kKinds) {
-    for (const double c : commands(line, {line.path.points()[0].x, 0.2, 1.4}, 150, kind)) hash.add(c);
+    for (const double c : mpc_commands(line, {line.path.points()[0].x, 0.2, 1.4}, 150, kind)) hash.add(c);
   }
   CHECK(to_hex(hash.value()) == "41d1ad924c0f8778");
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/math.hpp"
 #include "tracks/distance_field.hpp"
 
 namespace pitwall::controllers {
@@ -14,7 +15,7 @@ namespace {
 constexpr std::size_t kMaxClusters = 64;
 // How far along the line an opponent is looked for.
 constexpr double kBehind_m = 5.0;
-constexpr double kAhead_m = 12.0;
+constexpr double kFarthestOpponent_m = 12.0;
 // A track that was never confirmed is noise once it has been gone this long.
 constexpr double kUnconfirmed_s = 0.4;
 
@@ -221,13 +222,12 @@ OpponentTracker::Sighting OpponentTracker::sight(const tracks::Path& path, const
   Vec2 mean;
   for (const Vec2 p : cluster.points_map) mean = mean + p;
   mean = (1.0 / static_cast<double>(cluster.points_map.size())) * mean;
-  const tracks::Projection q = path.project_near(mean, ego_s_m, kBehind_m, kAhead_m);
+  const tracks::Projection q = path.project_near(mean, ego_s_m, kBehind_m, kFarthestOpponent_m);
   const Vec2 along = unit_vector(path.heading_at(q.s_m));
   const Vec2 across{-along.y, along.x};
   const Vec2 sensor{dot(sensor_map - q.foot, along), dot(sensor_map - q.foot, across)};
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  Vec2 low{kInf, kInf};
-  Vec2 high{-kInf, -kInf};
+  Vec2 low{math::kInfinity, math::kInfinity};
+  Vec2 high{-math::kInfinity, -math::kInfinity};
   for (const Vec2 p : cluster.points_map) {
     const Vec2 v{dot(p - q.foot, along), dot(p - q.foot, across)};
     low = {std::min(low.x, v.x), std::min(low.y, v.y)};

@@ -13,9 +13,9 @@ using namespace pitwall::controllers;
 
 namespace {
 
-Time at_s(double s) { return Time{} + from_seconds(10.0 + s); }
+Time seconds(double s) { return Time{} + from_seconds(10.0 + s); }
 
-struct Bench {
+struct OpponentBench {
   CarParameters car = toy::car();
   toy::StraightTrack track;
   OpponentDetector detector{{}, car, track.line.rays};
@@ -29,13 +29,13 @@ struct Bench {
   /// Sees `others` from `truth` at time t and follows them.
   void see(double t, const Pose2& truth, const std::vector<Pose2>& others, const Pose2& believed) {
     const auto clusters = detect(truth, others, believed);
-    tracker.observe(*track.line.path, clusters, detector.sensor_map(), track.line.path->project(believed.position()).s_m, at_s(t));
-    tracker.forget(at_s(t));
+    tracker.observe(*track.line.path, clusters, detector.sensor_map(), track.line.path->project(believed.position()).s_m, seconds(t));
+    tracker.forget(seconds(t));
   }
   LaserScan scan;
 };
 
-tracks::Path ring() {
+tracks::Path ring_track() {
   std::vector<Vec2> points;
   for (int i = 0; i < 200; ++i) points.push_back(8.0 * unit_vector(2.0 * math::kPi * i / 200));
   return tracks::Path::make(points, true).value();
@@ -44,7 +44,7 @@ tracks::Path ring() {
 }  // namespace
 
 TEST_CASE("an empty track shows nothing, even from a pose that is wrong by 2 cm and 0.6 degrees each way") {
-  Bench b;
+  OpponentBench b;
   for (const double dx : {-0.02, 0.0, 0.02}) {
     for (const double dy : {-0.02, 0.02}) {
       for (const double yaw : {-0.0105, 0.0105}) {
@@ -93,7 +93,7 @@ TEST_CASE("the edge of a mapped wall seen from a wrong pose is no opponent, a bo
 }
 
 TEST_CASE("a car a hand's breadth from the wall is still seen, from a pose that is off") {
-  Bench b;
+  OpponentBench b;
   const Pose2 ego{10.0, 0.0, 0.0};
   const double beside = 1.1 - 0.5 * b.car.body_width_m - 0.10;
   for (const double ahead : {1.5, 3.0, 5.0}) {
@@ -107,7 +107,7 @@ TEST_CASE("a car a hand's breadth from the wall is still seen, from a pose that 
 }
 
 TEST_CASE("a car ahead is one cluster as wide as the car, at its rear face") {
-  Bench b;
+  OpponentBench b;
   for (const double ahead : {1.0, 2.0, 4.0, 6.0, 7.5}) {
     const Pose2 ego{10.0, 0.0, 0.0};
     const auto clusters = b.detect(ego, {toy::centred_at(b.car, 10.0 + ahead, 0.0)}, ego);
@@ -118,19 +118,19 @@ TEST_CASE("a car ahead is one cluster as wide as the car, at its rear face") {
 }
 
 TEST_CASE("a car beyond the range, a wall that nobody mapped and a thin post begin no track") {
-  Bench b;
+  OpponentBench b;
   const Pose2 ego{10.0, 0.0, 0.0};
   CHECK(b.detect(ego, {toy::centred_at(b.car, 20.0, 0.0)}, ego).empty());
   CHECK(b.detect(ego, {}, ego, {{{13.0, -0.9}, {13.0, 0.7}}}).empty());
   CHECK_FALSE(b.detector.unexplained_beams().empty());
   b.see(0.0, ego, {}, ego);
   const auto post = b.detect(ego, {}, ego, {{{13.0, -0.04}, {13.0, 0.04}}});
-  b.tracker.observe(*b.track.line.path, post, b.detector.sensor_map(), 8.0, at_s(0.1));
+  b.tracker.observe(*b.track.line.path, post, b.detector.sensor_map(), 8.0, seconds(0.1));
   CHECK(b.tracker.opponents().empty());
 }
 
 TEST_CASE("drop-outs do not split or hide a car") {
-  Bench b;
+  OpponentBench b;
   const Pose2 ego{10.0, 0.0, 0.0};
   LaserScan scan = b.track.look(b.car, ego, {toy::centred_at(b.car, 12.5, 0.0)});
   for (std::size_t i = 0; i < scan.ranges.size(); i += 5) scan.ranges[i] = INFINITY;
@@ -140,7 +140,7 @@ TEST_CASE("drop-outs do not split or hide a car") {
 }
 
 TEST_CASE("without a map, a car that stands free of what is behind it is seen, a wall is not") {
-  Bench b;
+  OpponentBench b;
   OpponentDetector blind({}, b.car, nullptr);
   const Pose2 ego{10.0, 0.0, 0.0};
   const auto empty = b.track.look(b.car, ego, {});
@@ -154,7 +154,7 @@ TEST_CASE("without a map, a car that stands free of what is behind it is seen, a
 
 TEST_CASE("the place of a car is its centre, from behind and from beside it") {
   for (const double behind : {-2.5, -1.2, -0.6, -0.3}) {
-    Bench b;
+    OpponentBench b;
     const Pose2 ego = toy::centred_at(b.car, 20.0 + behind, -0.45);
     b.see(0.0, ego, {toy::centred_at(b.car, 20.0, 0.2)}, ego);
     REQUIRE(b.tracker.opponents().size() == 1);
@@ -166,7 +166,7 @@ TEST_CASE("the place of a car is its centre, from behind and from beside it") {
 
 TEST_CASE("an opponent's rate settles within a quarter second to 0.3 m/s, from noisy poses and ranges") {
   for (const double rate : {0.0, 1.0, 2.0, 3.5}) {
-    Bench b;
+    OpponentBench b;
     const Rng noise(3, "test");
     for (int k = 0; k <= 40; ++k) {
       const double t = 0.025 * k;
@@ -185,7 +185,7 @@ TEST_CASE("an opponent's rate settles within a quarter second to 0.3 m/s, from n
 }
 
 TEST_CASE("two cars keep their identities, also side by side") {
-  Bench b;
+  OpponentBench b;
   for (int k = 0; k <= 60; ++k) {
     const double t = 0.025 * k;
     const Pose2 ego{5.0, 0.0, 0.0};
@@ -200,25 +200,25 @@ TEST_CASE("two cars keep their identities, also side by side") {
 }
 
 TEST_CASE("unseen, a track is dead-reckoned at its rate, is fresh for a second, and is forgotten after three") {
-  Bench b;
+  OpponentBench b;
   const Pose2 ego{5.0, 0.0, 0.0};
   for (int k = 0; k <= 40; ++k) b.see(0.025 * k, ego, {toy::centred_at(b.car, 8.0 + 1.0 * 0.025 * k, 0.0)}, ego);
   REQUIRE(b.tracker.opponents().size() == 1);
   const double s = b.tracker.opponents()[0].s_m;
   for (int k = 41; k <= 100; ++k) b.see(0.025 * k, ego, {}, ego);
   REQUIRE(b.tracker.opponents().size() == 1);
-  const Opponent now = b.tracker.at(*b.track.line.path, b.tracker.opponents()[0], at_s(2.5));
+  const Opponent now = b.tracker.at(*b.track.line.path, b.tracker.opponents()[0], seconds(2.5));
   CHECK(std::abs(now.s_m - (s + 1.5)) < 0.1);
-  CHECK(b.tracker.fresh(now, at_s(1.9)));
-  CHECK_FALSE(b.tracker.fresh(now, at_s(2.1)));
-  b.tracker.forget(at_s(3.9));
+  CHECK(b.tracker.fresh(now, seconds(1.9)));
+  CHECK_FALSE(b.tracker.fresh(now, seconds(2.1)));
+  b.tracker.forget(seconds(3.9));
   CHECK(b.tracker.opponents().size() == 1);
-  b.tracker.forget(at_s(4.1));
+  b.tracker.forget(seconds(4.1));
   CHECK(b.tracker.opponents().empty());
 }
 
 TEST_CASE("something seen once or twice is forgotten soon and never confirmed") {
-  Bench b;
+  OpponentBench b;
   const Pose2 ego{5.0, 0.0, 0.0};
   b.see(0.0, ego, {toy::centred_at(b.car, 8.0, 0.0)}, ego);
   b.see(0.025, ego, {toy::centred_at(b.car, 8.0, 0.0)}, ego);
@@ -229,7 +229,7 @@ TEST_CASE("something seen once or twice is forgotten soon and never confirmed") 
 }
 
 TEST_CASE("a car that leaves the field of view does not pull its track along") {
-  Bench b;
+  OpponentBench b;
   Pose2 ego = toy::centred_at(b.car, 9.0, -0.5);
   for (int k = 0; k <= 80; ++k) {
     ego.x += 0.05;  // 2 m/s past a car that stands at x = 11
@@ -242,7 +242,7 @@ TEST_CASE("a car that leaves the field of view does not pull its track along") {
 }
 
 TEST_CASE("lead has a sign and is the shortest way over the seam") {
-  const tracks::Path path = ring();
+  const tracks::Path path = ring_track();
   const double length = path.length_m();
   CHECK(lead_m(path, 2.0, 1.0) == doctest::Approx(1.0));
   CHECK(lead_m(path, 1.0, 2.0) == doctest::Approx(-1.0));
@@ -251,7 +251,7 @@ TEST_CASE("lead has a sign and is the shortest way over the seam") {
 }
 
 TEST_CASE("a track runs over the seam of a closed line without a jump of place or rate") {
-  const tracks::Path path = ring();
+  const tracks::Path path = ring_track();
   OpponentTracker tracker({}, 0.15, 0.58, 0.31);
   const double length = path.length_m();
   for (int k = 0; k <= 80; ++k) {
@@ -262,7 +262,7 @@ TEST_CASE("a track runs over the seam of a closed line without a jump of place o
     const Vec2 across{-math::sin(yaw), math::cos(yaw)};
     const Vec2 points[] = {rear - 0.15 * across, rear, rear + 0.15 * across};
     const Cluster cluster{points, 0.3, 3.0, false};
-    tracker.observe(path, {&cluster, 1}, path.point_at(s - 3.0), path.wrap_s(s - 3.0), at_s(0.025 * k));
+    tracker.observe(path, {&cluster, 1}, path.point_at(s - 3.0), path.wrap_s(s - 3.0), seconds(0.025 * k));
     REQUIRE(tracker.opponents().size() == 1);
     CHECK(std::abs(path.s_difference(tracker.opponents()[0].s_m, s)) < 0.06);
     if (k > 20) CHECK(std::abs(tracker.opponents()[0].rate_mps - 2.0) < 0.1);

@@ -5,12 +5,12 @@
 #include <cmath>
 
 #include "controllers/line_following.hpp"
+#include "core/math.hpp"
 
 namespace pitwall::controllers {
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kSlope = 0.25;
 constexpr double kStep_m = 0.2;
 // Second derivatives of the shift: one that takes 6 m, and one that the rack can still follow in a corner.
@@ -26,9 +26,9 @@ constexpr double kLag_m = 0.3;
 constexpr int kUnfitTicks = 6;
 constexpr int kFitTicks = 3;
 // Speed at which a car that has room still moves past one that stands in its way.
-constexpr double kSlowest_mps = 0.4;
+constexpr double kSlowestPass_mps = 0.4;
 // An opponent slower than this may be about to stand for good.
-constexpr double kStanding_mps = 0.5;
+constexpr double kMayStand_mps = 0.5;
 
 /// Reads the corridor at arc lengths that only grow, without searching.
 class Walker {
@@ -136,7 +136,7 @@ double Overtake::bend(double speed_mps) const {
 
 double Overtake::follow_limit(double rate_mps, double gap_m) const {
   // Behind a car that stands, the room that a shift at walking speed takes, or there would be no way past it.
-  const double rest = parameters_.follow_gap_m + parameters_.standing_gap_m * std::clamp(1.0 - rate_mps / kStanding_mps, 0.0, 1.0);
+  const double rest = parameters_.follow_gap_m + parameters_.standing_gap_m * std::clamp(1.0 - rate_mps / kMayStand_mps, 0.0, 1.0);
   if (gap_m < rest) return rate_mps * std::max(0.0, gap_m / rest);
   return rate_mps + stopping_speed_mps(gap_m - rest, parameters_.follow_decel_mps2, response_s_);
 }
@@ -174,9 +174,9 @@ Overtake::Trial Overtake::try_pass(const Corridor& corridor, std::span<const Opp
   Walker here(corridor, s_m);
   Walker ahead(corridor, s_m + kRoomAhead_m);
   Shift shift = shift_;
-  double v = std::max(kSlowest_mps, speed_mps);
+  double v = std::max(kSlowestPass_mps, speed_mps);
   double c = passing_ ? bend_per_m_ : bend(v);
-  trial.room_m = kInf;
+  trial.room_m = math::kInfinity;
   for (double driven = 0.0; driven < parameters_.horizon_m && !here.at_end(); driven += kStep_m) {
     c = std::min(c, bend(v));
     const double turned = advance(shift, within_room(here, ahead, side, wanted, keep), c, kStep_m);
@@ -195,7 +195,7 @@ Overtake::Trial Overtake::try_pass(const Corridor& corridor, std::span<const Opp
       }
       if (i == target && std::abs(lead[i]) < length_m_ + kLongitudinalSlack_m) trial.room_m = std::min(trial.room_m, apart - in_the_way);
     }
-    v = std::max(kSlowest_mps, std::min(std::sqrt(v * v + 2.0 * corridor.accelerate_mps2 * kStep_m), limit));
+    v = std::max(kSlowestPass_mps, std::min(std::sqrt(v * v + 2.0 * corridor.accelerate_mps2 * kStep_m), limit));
     const double dt = kStep_m / v;
     for (std::size_t i = 0; i < count; ++i) {
       // Opponents take corners no faster than this line does.
@@ -222,7 +222,7 @@ double Overtake::follow_cap(const Corridor& corridor, std::span<const Opponent> 
                             std::int32_t& decisive) const {
   const double in_the_way = width_m_ + parameters_.least_body_gap_m;
   const double heading_for = passing_ ? target_lateral_m_ : 0.0;
-  double cap = kInf;
+  double cap = math::kInfinity;
   for (const Opponent& o : opponents) {
     const double lead = lead_m(*corridor.path, o.s_m, s_m);
     if (lead < 0.3 * length_m_) continue;
@@ -231,7 +231,7 @@ double Overtake::follow_cap(const Corridor& corridor, std::span<const Opponent> 
     const double gap = lead - length_m_;
     double limit = follow_limit(std::max(0.0, o.rate_mps), gap);
     // The plan of a pass counts on moving on, however slowly.
-    if (passing_ && gap > kLongitudinalSlack_m) limit = std::max(limit, kSlowest_mps);
+    if (passing_ && gap > kLongitudinalSlack_m) limit = std::max(limit, kSlowestPass_mps);
     if (limit < cap) {
       cap = limit;
       decisive = o.id;
@@ -359,7 +359,7 @@ Manoeuvre Overtake::update(const Corridor& corridor, std::span<const Opponent> o
   if (!passing_) {
     const double in_the_way = width_m_ + parameters_.least_body_gap_m;
     std::size_t nearest = opponents.size();
-    double nearest_lead = kInf;
+    double nearest_lead = math::kInfinity;
     for (std::size_t i = 0; i < opponents.size(); ++i) {
       const double lead = lead_m(path, opponents[i].s_m, s_m);
       if (lead < 0.3 * length_m_ || lead >= nearest_lead || std::abs(opponents[i].lateral_m) >= in_the_way) continue;

@@ -14,10 +14,10 @@ namespace {
 constexpr double kLength = 0.58;
 constexpr double kWidth = 0.31;
 
-Time at_s(double s) { return Time{} + from_seconds(100.0 + s); }
+Time time_at(double s) { return Time{} + from_seconds(100.0 + s); }
 
 /// A ring of 200 m with room to both sides, the car on it, and opponents that keep their rates.
-struct Bench {
+struct OvertakeBench {
   tracks::Path path = [] {
     std::vector<Vec2> points;
     for (int i = 0; i < 1000; ++i) points.push_back((200.0 / (2.0 * math::kPi)) * unit_vector(2.0 * math::kPi * i / 1000));
@@ -49,7 +49,7 @@ struct Bench {
     o.s_m = path.wrap_s(s + lead);
     o.rate_mps = rate;
     o.lateral_m = lateral;
-    o.seen = at_s(t);
+    o.seen = time_at(t);
     o.hits = 100;
     opponents.push_back(o);
     return opponents.back();
@@ -60,10 +60,10 @@ struct Bench {
     t += dt;
     for (Opponent& o : opponents) {
       o.s_m = path.wrap_s(o.s_m + o.rate_mps * dt);
-      if (seen) o.seen = at_s(t);
+      if (seen) o.seen = time_at(t);
     }
     const double d = overtake.shift_at(path, s);
-    const Manoeuvre m = overtake.update(corridor(), opponents, at_s(t), s, d, v);
+    const Manoeuvre m = overtake.update(corridor(), opponents, time_at(t), s, d, v);
     const auto i = static_cast<std::size_t>(s / 0.2) % 1000;
     const double target = std::min({4.0, m.speed_cap_mps, speed[i]});
     v = std::max(0.0, std::min(target, v + 3.0 * dt));
@@ -111,7 +111,7 @@ TEST_CASE("a mirrored shift is the negated shift") {
 }
 
 TEST_CASE("a slower car ahead is passed: one start, one completion, bodies and walls kept clear of, back on the line") {
-  Bench b;
+  OvertakeBench b;
   b.add(9.0, 2.0);
   b.run(12.0);
   const auto& c = b.overtake.counters();
@@ -127,7 +127,7 @@ TEST_CASE("a slower car ahead is passed: one start, one completion, bodies and w
 
 TEST_CASE("the side of a pass is the one with more room") {
   for (const int side : {-1, +1}) {
-    Bench b;
+    OvertakeBench b;
     b.add(6.5, 2.0);
     (side > 0 ? b.right : b.left).assign(1000, 0.9);
     b.run(8.0);
@@ -135,7 +135,7 @@ TEST_CASE("the side of a pass is the one with more room") {
     CHECK(b.overtake.counters().last_side == side);
   }
   for (const int side : {-1, +1}) {
-    Bench b;
+    OvertakeBench b;
     b.add(6.5, 2.0, -0.3 * side);
     b.run(8.0);
     CHECK(b.overtake.counters().last_side == side);
@@ -143,7 +143,7 @@ TEST_CASE("the side of a pass is the one with more room") {
 }
 
 TEST_CASE("without room on either side it follows, counts one declined pass, and never stands") {
-  Bench b;
+  OvertakeBench b;
   b.right.assign(1000, 0.8);
   b.left.assign(1000, 0.8);
   b.add(9.0, 2.0);
@@ -156,7 +156,7 @@ TEST_CASE("without room on either side it follows, counts one declined pass, and
 }
 
 TEST_CASE("room that ends before the pass would be over is no room") {
-  Bench b;
+  OvertakeBench b;
   b.add(6.0, 2.0);
   // 8 m ahead both sides narrow for 3 m.
   for (std::size_t i = 65; i < 80; ++i) b.right[i] = b.left[i] = 0.5;
@@ -168,16 +168,16 @@ TEST_CASE("room that ends before the pass would be over is no room") {
 }
 
 TEST_CASE("a car that is no slower, too far, or not in the way is not passed") {
-  Bench fast;
+  OvertakeBench fast;
   fast.add(4.0, 3.8);
   fast.run(3.0);
   CHECK(fast.overtake.counters().starts == 0);
-  Bench far;
+  OvertakeBench far;
   far.add(9.0, 2.0);
   far.tick();
   CHECK(far.overtake.counters().starts == 0);
   CHECK(far.overtake.counters().declined == 0);
-  Bench aside;
+  OvertakeBench aside;
   aside.add(6.0, 2.0, 0.75);
   aside.run(6.0);
   CHECK(aside.overtake.counters().starts == 0);
@@ -185,7 +185,7 @@ TEST_CASE("a car that is no slower, too far, or not in the way is not passed") {
 }
 
 TEST_CASE("switched off, it only follows") {
-  Bench b;
+  OvertakeBench b;
   b.parameters.enable = false;
   b.overtake = Overtake(b.parameters, kLength, kWidth, 0.0);
   b.add(6.0, 2.0);
@@ -195,13 +195,13 @@ TEST_CASE("switched off, it only follows") {
 }
 
 TEST_CASE("following keeps v <= v_opponent + sqrt(2 a (gap - d0)), slower when nearer than d0") {
-  Bench b;
+  OvertakeBench b;
   b.parameters.enable = false;
   b.overtake = Overtake(b.parameters, kLength, kWidth, 0.0);
   const auto cap = [&](double gap, double rate) {
     b.opponents.clear();
     b.add(gap + kLength, rate);
-    return b.overtake.update(b.corridor(), b.opponents, at_s(b.t), b.s, 0.0, 2.0).speed_cap_mps;
+    return b.overtake.update(b.corridor(), b.opponents, time_at(b.t), b.s, 0.0, 2.0).speed_cap_mps;
   };
   CHECK(cap(2.6, 2.0) == doctest::Approx(2.0 + std::sqrt(2.0 * 2.5 * 2.0)));
   CHECK(cap(0.6, 2.0) == doctest::Approx(2.0));
@@ -211,16 +211,16 @@ TEST_CASE("following keeps v <= v_opponent + sqrt(2 a (gap - d0)), slower when n
 }
 
 TEST_CASE("slow brakes follow from farther away: u t + u^2 / (2 a) = gap - d0") {
-  Bench b;
+  OvertakeBench b;
   b.parameters.enable = false;
   b.overtake = Overtake(b.parameters, kLength, kWidth, 0.4);
   b.add(2.6 + kLength, 2.0);
-  const double u = b.overtake.update(b.corridor(), b.opponents, at_s(b.t), b.s, 0.0, 2.0).speed_cap_mps - 2.0;
+  const double u = b.overtake.update(b.corridor(), b.opponents, time_at(b.t), b.s, 0.0, 2.0).speed_cap_mps - 2.0;
   CHECK(0.4 * u + u * u / 5.0 == doctest::Approx(2.0));
 }
 
 TEST_CASE("an opponent that brakes to a stop is not run into") {
-  Bench b;
+  OvertakeBench b;
   b.right.assign(1000, 0.8);
   b.left.assign(1000, 0.8);
   b.add(5.0, 2.0);
@@ -234,7 +234,7 @@ TEST_CASE("an opponent that brakes to a stop is not run into") {
 }
 
 TEST_CASE("a car that stands in the way is passed from a standstill") {
-  Bench b;
+  OvertakeBench b;
   b.v = 0.0;
   b.add(4.5, 0.0);
   b.run(15.0);
@@ -243,7 +243,7 @@ TEST_CASE("a car that stands in the way is passed from a standstill") {
 }
 
 TEST_CASE("a pass goes on while the opponent is unseen, and is given up after three seconds") {
-  Bench b;
+  OvertakeBench b;
   b.add(6.0, 3.0);
   for (int k = 0; k < 20; ++k) b.tick();
   REQUIRE(b.overtake.passing());
@@ -255,7 +255,7 @@ TEST_CASE("a pass goes on while the opponent is unseen, and is given up after th
 }
 
 TEST_CASE("an opponent that the tracker forgot ends the pass") {
-  Bench b;
+  OvertakeBench b;
   b.add(6.0, 2.0);
   for (int k = 0; k < 20; ++k) b.tick();
   REQUIRE(b.overtake.passing());
@@ -265,7 +265,7 @@ TEST_CASE("an opponent that the tracker forgot ends the pass") {
 }
 
 TEST_CASE("an opponent that closes the side before the car is beside it: the pass is given up and it is followed") {
-  Bench b;
+  OvertakeBench b;
   b.right.assign(1000, 0.4);
   b.add(6.5, 2.0);
   for (int k = 0; k < 20; ++k) b.tick();
@@ -280,7 +280,7 @@ TEST_CASE("an opponent that closes the side before the car is beside it: the pas
 }
 
 TEST_CASE("three cars in a row are passed one after the other or together, and none is touched") {
-  Bench b;
+  OvertakeBench b;
   b.add(7.0, 2.0);
   b.add(11.0, 1.8, 0.1);
   b.add(18.0, 1.5, -0.1);
@@ -291,7 +291,7 @@ TEST_CASE("three cars in a row are passed one after the other or together, and n
 }
 
 TEST_CASE("a car beside the slower one closes its side") {
-  Bench b;
+  OvertakeBench b;
   b.add(6.0, 2.0, 0.0);
   const bool alone = b.overtake.try_pass(b.corridor(), b.opponents, 0, +1, b.s, 4.0).fits;
   b.add(6.0, 2.0, 0.7);
@@ -301,7 +301,7 @@ TEST_CASE("a car beside the slower one closes its side") {
 }
 
 TEST_CASE("the way back to the line gives way to a wall that comes nearer") {
-  Bench b;
+  OvertakeBench b;
   b.left.assign(1000, 0.7);
   b.add(6.0, 2.0);
   // Behind the place where a pass ends at the earliest, the right side narrows to what the line itself needs.
@@ -313,7 +313,7 @@ TEST_CASE("the way back to the line gives way to a wall that comes nearer") {
 }
 
 TEST_CASE("on the way back, a wall that the plan did not know makes the shift tighter") {
-  Bench b;
+  OvertakeBench b;
   b.left.assign(1000, 0.7);
   b.add(6.0, 2.0);
   for (int k = 0; k < 400 && b.overtake.counters().completed == 0; ++k) b.tick();

@@ -9,7 +9,7 @@ namespace pitwall::controllers {
 namespace {
 
 // A first-order servo of 40 ms is followed within 1 % by steps of a tenth of it.
-constexpr double kStep_s = 0.005;
+constexpr double kServoStep_s = 0.005;
 
 double kinematic_yaw_rate(const CarParameters& car, const SteadyTurns& turns, double speed_mps, double wheel_rad) {
   // The steady turn's angle is atan(L kappa) and the difference of the slips, which grows with v^2 kappa; one step from there.
@@ -30,7 +30,7 @@ Predicted predict(const LawInput& in, const CarParameters& car, double ahead_s) 
   double t = 0.0;
   while (t < ahead_s) {
     while (next < in.queued.size() && (in.queued[next].arrives - in.now).seconds() <= t) target = in.queued[next++].steering_rad;
-    double until = std::min(t + kStep_s, ahead_s);
+    double until = std::min(t + kServoStep_s, ahead_s);
     if (next < in.queued.size()) until = std::min(until, (in.queued[next].arrives - in.now).seconds());
     const double dt = until - t;
     const double share = car.steering_servo_gain_per_s > 0.0 ? 1.0 - math::exp(-car.steering_servo_gain_per_s * dt) : 1.0;
@@ -52,7 +52,7 @@ RolledOn roll_on(const LawInput& in, const LawSetup& setup, LateralKind kind, Si
   at.heading_rad = wrap_angle(in.T_map_base.yaw - line_heading);
   at.wheel_rad = in.wheel_rad;
   const double faster = at.speed_mps - line.speed_at(at.s_m);
-  const double pieces = std::ceil(car.steering_delay_s / kStep_s);
+  const double pieces = std::ceil(car.steering_delay_s / kServoStep_s);
   const double dt = pieces > 0.0 ? car.steering_delay_s / pieces : 0.0;
   const double share = car.steering_servo_gain_per_s > 0.0 ? 1.0 - math::exp(-car.steering_servo_gain_per_s * dt) : 1.0;
   std::size_t next = 0;

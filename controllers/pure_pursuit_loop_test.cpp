@@ -49,7 +49,7 @@ sim::CarSetup setup(const std::string& name, const std::string& controller, cons
   return s;
 }
 
-struct Outcome {
+struct Pursuit {
   bool contact = false;
   double progress_m = 0.0;
   double max_cross_track_m = 0.0;
@@ -57,12 +57,12 @@ struct Outcome {
   int passes = 0;
 };
 
-Outcome run(const Circuit& circuit, std::vector<sim::CarSetup> cars, std::int64_t seed, double distance_m) {
+Pursuit run(const Circuit& circuit, std::vector<sim::CarSetup> cars, std::int64_t seed, double distance_m) {
   sim::WorldSettings settings;
   settings.seed = seed;
   const bool traffic = cars.size() > 1;
   auto world = sim::World::make(circuit.place, settings, std::move(cars)).value();
-  Outcome out;
+  Pursuit out;
   bool behind = true;
   while (world.now().seconds() < 120.0 && world.contacts().empty() && out.progress_m < distance_m) {
     world.step();
@@ -85,7 +85,7 @@ TEST_CASE("it laps a circuit of our own with every sensing error of profile car,
   const Circuit circuit("circuits/larkfield");
   std::vector<sim::CarSetup> cars;
   cars.push_back(setup("car0", "pure_pursuit", circuit, 0.0));
-  const Outcome out = run(circuit, std::move(cars), 12345, circuit.line.path->length_m());
+  const Pursuit out = run(circuit, std::move(cars), 12345, circuit.line.path->length_m());
   CHECK_FALSE(out.contact);
   CHECK(out.progress_m >= circuit.line.path->length_m());
   CHECK(out.max_cross_track_m < 0.2);
@@ -98,7 +98,7 @@ TEST_CASE("in traffic it passes the scripted opponent and completes the lap with
     std::vector<sim::CarSetup> cars;
     cars.push_back(setup("car0", "pure_pursuit", circuit, 0.0));
     cars.push_back(setup("car1", "line_follower", circuit, 6.0));
-    const Outcome out = run(circuit, std::move(cars), seed, circuit.line.path->length_m());
+    const Pursuit out = run(circuit, std::move(cars), seed, circuit.line.path->length_m());
     CAPTURE(seed);
     CHECK_FALSE(out.contact);
     CHECK(out.progress_m >= circuit.line.path->length_m());
@@ -111,7 +111,7 @@ TEST_CASE("where the track is too narrow to pass, it follows for a lap without c
   std::vector<sim::CarSetup> cars;
   cars.push_back(setup("car0", "pure_pursuit", circuit, 0.0));
   cars.push_back(setup("car1", "line_follower", circuit, 5.0));
-  const Outcome out = run(circuit, std::move(cars), 12345, circuit.line.path->length_m());
+  const Pursuit out = run(circuit, std::move(cars), 12345, circuit.line.path->length_m());
   CHECK_FALSE(out.contact);
   CHECK(out.progress_m >= circuit.line.path->length_m());
   CHECK(out.passes == 0);

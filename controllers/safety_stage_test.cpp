@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/math.hpp"
 #include "tests/support/toy_world.hpp"
 
 using namespace pitwall;
@@ -15,11 +16,11 @@ namespace {
 
 using Action = SafetyVerdict::Action;
 constexpr double kFront = 0.47;  // of the padded body, from base_link
-constexpr float kInf = std::numeric_limits<float>::infinity();
 
-CarParameters car() { return toy::car(); }
+CarParameters small_car() { return toy::car(); }
 
-SafetyVerdict judge(const LaserScan& scan, const SafetyMotion& motion, const SafetyParameters& p = {}, const CarParameters& c = car()) {
+SafetyVerdict judge(const LaserScan& scan, const SafetyMotion& motion, const SafetyParameters& p = {},
+                    const CarParameters& c = small_car()) {
   ScanView view(c);
   view.reset();
   REQUIRE(view.update(scan));
@@ -29,13 +30,13 @@ SafetyVerdict judge(const LaserScan& scan, const SafetyMotion& motion, const Saf
 SafetyMotion moving(double speed, double steering = 0.0) { return {speed, speed, 0.025, steering}; }
 
 // A wall across the way at x = `x` in base_link, 20 m wide.
-LaserScan wall_ahead(double x) { return toy::look(car(), {{{x, -10.0}, {x, 10.0}}}, {}, 1081); }
+LaserScan wall_ahead(double x) { return toy::look(small_car(), {{{x, -10.0}, {x, 10.0}}}, {}, 1081); }
 
 // A post of 4 cm at a point of base_link, nothing else but a far ring.
 LaserScan post_at(Vec2 p, int beams = 1081) {
   toy::Walls walls{{p + Vec2{0.0, -0.02}, p + Vec2{0.0, 0.02}}, {p + Vec2{-0.02, 0.0}, p + Vec2{0.02, 0.0}}};
   toy::add_polyline(walls, toy::rounded_rectangle(12.0, 12.0, 3.0), true);
-  return toy::look(car(), walls, {}, beams);
+  return toy::look(small_car(), walls, {}, beams);
 }
 
 }  // namespace
@@ -61,7 +62,7 @@ TEST_CASE("time to collision stops at its threshold, at speed but not at a crawl
 }
 
 TEST_CASE("standing still, with either zero, and beams at exactly 90 degrees give finite answers") {
-  LaserScan scan = toy::look(car(), toy::corridor(-9.0, 9.0, 1.2), {}, 1081);
+  LaserScan scan = toy::look(small_car(), toy::corridor(-9.0, 9.0, 1.2), {}, 1081);
   for (const double speed : {0.0, -0.0, 1e-300, 5.0}) {
     CAPTURE(speed);
     const SafetyVerdict v = judge(scan, moving(speed));
@@ -69,18 +70,18 @@ TEST_CASE("standing still, with either zero, and beams at exactly 90 degrees giv
     CHECK(std::isfinite(v.ceiling_mps));
   }
   // Three beams: the outer ones at +-90 degrees, where the closing speed is 0 but for rounding.
-  LaserScan cross = toy::empty_scan(car(), 3);
+  LaserScan cross = toy::empty_scan(small_car(), 3);
   cross.angle_min = static_cast<float>(-0.5 * math::kPi);
   cross.angle_max = -cross.angle_min;
   cross.angle_increment = cross.angle_max;
-  cross.ranges = {0.5F, kInf, 0.5F};
+  cross.ranges = {0.5F, math::kInfinityF, 0.5F};
   const SafetyVerdict v = judge(cross, moving(5.0));
   CHECK(v.ttc_s == std::numeric_limits<double>::infinity());
   CHECK(v.ttc_beam == -1);
 }
 
-TEST_CASE("the wheels of a car that stands count as moving once it was told to drive") {
-  const SafetyStage stage({}, car());
+TEST_CASE("the wheels of a small_car that stands count as moving once it was told to drive") {
+  const SafetyStage stage({}, small_car());
   CHECK(stage.effective_speed_mps({0.05, 1.5, 0.1, 0.0}) == 1.5);
   CHECK(stage.effective_speed_mps({0.05, 1.5, 0.6, 0.0}) == 0.05);
   CHECK(stage.effective_speed_mps({0.2, 1.5, 0.1, 0.0}) == 0.2);
@@ -88,13 +89,15 @@ TEST_CASE("the wheels of a car that stands count as moving once it was told to d
   CHECK(judge(wall_ahead(kFront + 0.4), {0.0, 1.5, 0.1, 0.0}).reason == Reason::kTtcBrake);
 }
 
-TEST_CASE("time to collision ignores a wall that the car passes, up to the margin") {
-  // Half the car 0.155 m, margin 0.05 m.
+TEST_CASE("time to collision ignores a wall that the small_car passes, up to the margin") {
+  // Half the small_car 0.155 m, margin 0.05 m.
   SafetyParameters p;
-  CHECK(judge(toy::look(car(), {{{0.0, 0.22}, {9.0, 0.22}}}, {}, 1081), moving(2.0), p).ttc_s == std::numeric_limits<double>::infinity());
-  CHECK(judge(toy::look(car(), {{{0.0, 0.19}, {9.0, 0.19}}}, {}, 1081), moving(2.0), p).ttc_s < 10.0);
+  CHECK(judge(toy::look(small_car(), {{{0.0, 0.22}, {9.0, 0.22}}}, {}, 1081), moving(2.0), p).ttc_s ==
+        std::numeric_limits<double>::infinity());
+  CHECK(judge(toy::look(small_car(), {{{0.0, 0.19}, {9.0, 0.19}}}, {}, 1081), moving(2.0), p).ttc_s < 10.0);
   p.ttc_path_margin_m = 0.02;
-  CHECK(judge(toy::look(car(), {{{0.0, 0.19}, {9.0, 0.19}}}, {}, 1081), moving(2.0), p).ttc_s == std::numeric_limits<double>::infinity());
+  CHECK(judge(toy::look(small_car(), {{{0.0, 0.19}, {9.0, 0.19}}}, {}, 1081), moving(2.0), p).ttc_s ==
+        std::numeric_limits<double>::infinity());
 }
 
 TEST_CASE("time to collision follows the turn: what lies on the arc counts, what lies straight ahead does not") {
@@ -116,11 +119,11 @@ TEST_CASE("time to collision follows the turn: what lies on the arc counts, what
 }
 
 TEST_CASE("a beam at angle theta closes in with v cos(theta)") {
-  LaserScan scan = toy::empty_scan(car(), 1081);
+  LaserScan scan = toy::empty_scan(small_car(), 1081);
   const std::size_t beam = 560;  // 5 degrees to the left
   scan.ranges.assign(1081, 20.0F);
   scan.ranges[beam] = 1.0F;
-  ScanView view(car());
+  ScanView view(small_car());
   view.reset();
   REQUIRE(view.update(scan));
   const SafetyVerdict v = judge(scan, moving(2.0));
@@ -129,7 +132,9 @@ TEST_CASE("a beam at angle theta closes in with v cos(theta)") {
 }
 
 TEST_CASE("near the body everything stops, with or without speed: contact at 0, emergency up to the threshold") {
-  const auto beside = [](double clearance) { return toy::look(car(), toy::corridor(-3.0, 3.0, 2.0 * (0.155 + clearance)), {}, 1081); };
+  const auto beside = [](double clearance) {
+    return toy::look(small_car(), toy::corridor(-3.0, 3.0, 2.0 * (0.155 + clearance)), {}, 1081);
+  };
   CHECK(judge(beside(-0.01), moving(0.0)).reason == Reason::kBodyContact);
   CHECK(judge(beside(0.015), moving(0.0)).reason == Reason::kEmergencyClearance);
   CHECK(judge(beside(0.015), moving(0.0)).action == Action::kStop);
@@ -139,9 +144,9 @@ TEST_CASE("near the body everything stops, with or without speed: contact at 0, 
   CHECK(judge(beside(0.025), moving(0.0), p).reason == Reason::kEmergencyClearance);
 }
 
-TEST_CASE("what the LiDAR sees of its own car behind 90 degrees is no obstacle") {
-  LaserScan scan = toy::look(car(), toy::corridor(-3.0, 3.0, 2.0), {}, 1081);
-  ScanView view(car());
+TEST_CASE("what the LiDAR sees of its own small_car behind 90 degrees is no obstacle") {
+  LaserScan scan = toy::look(small_car(), toy::corridor(-3.0, 3.0, 2.0), {}, 1081);
+  ScanView view(small_car());
   view.reset();
   REQUIRE(view.update(scan));
   scan.ranges[100] = static_cast<float>(view.boundary_m(100) - 0.05);  // 110 degrees to the right
@@ -151,7 +156,7 @@ TEST_CASE("what the LiDAR sees of its own car behind 90 degrees is no obstacle")
   CHECK(judge(scan, moving(0.0)).beam == 300);
 }
 
-TEST_CASE("nearer than the forward clearance the car may creep, bounded, down to half of it") {
+TEST_CASE("nearer than the forward clearance the small_car may creep, bounded, down to half of it") {
   const SafetyVerdict creep = judge(wall_ahead(kFront + 0.24), moving(0.1));
   CHECK(creep.action == Action::kCreep);
   CHECK(creep.reason == Reason::kEscapeCreep);
@@ -168,7 +173,7 @@ TEST_CASE("nearer than the forward clearance the car may creep, bounded, down to
 }
 
 TEST_CASE("the speed ceiling stops short: v t + v^2 / 2a is the distance to the forward clearance") {
-  CarParameters c = car();
+  CarParameters c = small_car();
   c.speed_delay_s = 0.03;
   c.lidar_delay_s = 0.02;
   const SafetyVerdict v = judge(wall_ahead(kFront + 1.25), moving(0.1), {}, c);
@@ -177,27 +182,27 @@ TEST_CASE("the speed ceiling stops short: v t + v^2 / 2a is the distance to the 
   SafetyParameters p;
   p.stopping_response_s = 0.0;
   CHECK(judge(wall_ahead(kFront + 1.25), moving(0.1), p).ceiling_mps == doctest::Approx(std::sqrt(6.0)));
-  CHECK(SafetyStage({}, car()).stopping_speed_mps(0.0) == 0.0);
-  CHECK(SafetyStage({}, car()).stopping_speed_mps(-1.0) == 0.0);
+  CHECK(SafetyStage({}, small_car()).stopping_speed_mps(0.0) == 0.0);
+  CHECK(SafetyStage({}, small_car()).stopping_speed_mps(-1.0) == 0.0);
 }
 
 TEST_CASE("beside the forward cone a wall does not slow the car") {
   // 0.4 m to the left, parallel: seen within 30 degrees from 0.8 m on.
-  const SafetyVerdict v = judge(toy::look(car(), {{{-5.0, 0.4}, {9.0, 0.4}}}, {}, 1081), moving(0.1));
+  const SafetyVerdict v = judge(toy::look(small_car(), {{{-5.0, 0.4}, {9.0, 0.4}}}, {}, 1081), moving(0.1));
   CHECK(v.forward.value_m == doctest::Approx(0.8 - 0.21 / std::cos(math::kPi / 6.0)).epsilon(0.01));
 }
 
 TEST_CASE("a drop-out changes no verdict and a blind sector is not believed free") {
   LaserScan scan = wall_ahead(kFront + 1.0);
   const double before = judge(scan, moving(1.0)).ceiling_mps;
-  scan.ranges[545] = kInf;
+  scan.ranges[545] = math::kInfinityF;
   CHECK(judge(scan, moving(1.0)).ceiling_mps == before);
   // A black wall 0.3 m ahead between white side walls: nothing comes back from it.
   toy::Walls walls = toy::corridor(-3.0, kFront + 0.3, 1.0);
-  const LaserScan black = toy::look(car(), walls, {}, 1081);
+  const LaserScan black = toy::look(small_car(), walls, {}, 1081);
   CHECK(judge(black, moving(0.3)).ceiling_mps < 1.6);
   CHECK(judge(black, moving(0.3)).ceiling_mps > 0.0);
-  LaserScan blind = toy::empty_scan(car(), 1081);
+  LaserScan blind = toy::empty_scan(small_car(), 1081);
   CHECK(judge(blind, moving(0.0)).reason == Reason::kForwardStop);
 }
 
@@ -205,8 +210,8 @@ TEST_CASE("a mirrored scan gives the mirrored verdict") {
   toy::Walls walls = toy::ring(3.0, 2.0, 1.0, 1.6);
   walls.push_back({{1.0, -2.4}, {1.4, -2.2}});
   const Pose2 pose{0.0, -2.1, 0.2};
-  const LaserScan scan = toy::look(car(), walls, pose, 1081);
-  const CarParameters mirror = toy::mirrored(car());
+  const LaserScan scan = toy::look(small_car(), walls, pose, 1081);
+  const CarParameters mirror = toy::mirrored(small_car());
   for (const double steering : {-0.2, 0.0, 0.13}) {
     const SafetyVerdict a = judge(scan, moving(1.4, steering));
     const SafetyVerdict b = judge(toy::mirrored(scan), moving(1.4, -steering), {}, mirror);
@@ -218,20 +223,20 @@ TEST_CASE("a mirrored scan gives the mirrored verdict") {
 }
 
 TEST_CASE("the start-up checks name what does not fit") {
-  CHECK(validate(SafetyParameters{}, car(), "x").ok());
-  CarParameters c = car();
+  CHECK(validate(SafetyParameters{}, small_car(), "x").ok());
+  CarParameters c = small_car();
   c.lidar_x_m = 0.6;
   CHECK(validate(SafetyParameters{}, c, "x").error().message.find("LiDAR") != std::string::npos);
-  c = car();
+  c = small_car();
   c.lidar_y_m = 0.2;
   CHECK_FALSE(validate(SafetyParameters{}, c, "x").ok());
-  c = car();
+  c = small_car();
   c.lidar_beams = 9000;
   CHECK_FALSE(validate(SafetyParameters{}, c, "x").ok());
   SafetyParameters p;
   p.emergency_stop_clearance_m = 0.3;
-  CHECK(validate(p, car(), "x").error().message.find("forward_stop_clearance_m 0.25") != std::string::npos);
+  CHECK(validate(p, small_car(), "x").error().message.find("forward_stop_clearance_m 0.25") != std::string::npos);
   p = {};
   p.body_fov_rad = 1.0;
-  CHECK_FALSE(validate(p, car(), "x").ok());
+  CHECK_FALSE(validate(p, small_car(), "x").ok());
 }

@@ -6,12 +6,11 @@
 #include <limits>
 
 #include "core/check.hpp"
+#include "core/math.hpp"
 
 namespace pitwall::controllers {
 
-namespace {
-constexpr double kInf = std::numeric_limits<double>::infinity();
-}  // namespace
+namespace {}  // namespace
 
 bool is_well_formed(const LaserScan& scan) {
   const std::size_t n = scan.ranges.size();
@@ -24,7 +23,7 @@ bool is_well_formed(const LaserScan& scan) {
 
 double distance_to_edge(const BodyRectangle& body, Vec2 from, Vec2 direction) {
   if (from.x < body.rear_m || from.x > body.front_m || std::abs(from.y) > body.half_width_m) return 0.0;
-  double nearest = kInf;
+  double nearest = math::kInfinity;
   if (direction.x > 0.0) nearest = std::min(nearest, (body.front_m - from.x) / direction.x);
   if (direction.x < 0.0) nearest = std::min(nearest, (body.rear_m - from.x) / direction.x);
   if (direction.y > 0.0) nearest = std::min(nearest, (body.half_width_m - from.y) / direction.y);
@@ -79,7 +78,7 @@ bool ScanView::update(const LaserScan& scan) {
     const float r = scan.ranges[i];
     const bool is_valid = r >= shortest && r <= longest;
     kind_[i] = is_valid ? BeamKind::kValid : r > longest ? BeamKind::kNoReturn : BeamKind::kInvalid;
-    range_[i] = is_valid ? static_cast<double>(r) : kInf;
+    range_[i] = is_valid ? static_cast<double>(r) : math::kInfinity;
     clearance_[i] = range_[i] - boundary_[i];
     depth_[i] = range_[i];
     valid_count += is_valid ? 1U : 0U;
@@ -147,7 +146,7 @@ NearestBeam ScanView::nearest_clearance(BeamWindow w) const {
 }
 
 double ScanView::smallest_free_m(BeamWindow w) const {
-  double smallest = kInf;
+  double smallest = math::kInfinity;
   for (std::size_t i = w.first; i < w.end; ++i) smallest = std::min(smallest, depth_[i] - boundary_[i]);
   return smallest;
 }

@@ -7,12 +7,11 @@
 #include "controllers/map_law.hpp"
 #include "controllers/prediction.hpp"
 #include "controllers/stability.hpp"
+#include "core/car.hpp"
 
 namespace pitwall::controllers {
 
 namespace {
-
-constexpr double kGravity_mps2 = 9.81;
 
 double rear_slip(const CarParameters& car) {
   if (car.cornering_stiffness_rear <= 0.0 || car.surface_friction <= 0.0) return 0.0;

@@ -18,17 +18,17 @@ namespace {
 constexpr StanleyParameters kBare{
     .gain_per_s = 1.6, .softening_mps = 0.4, .heading_gain = 1.0, .heading_delays = 0.0, .delay_aware = false};
 
-std::vector<Vec2> straight() { return {{-5.0, 0.0}, {0.0, 0.0}, {5.0, 0.0}, {40.0, 0.0}}; }
+std::vector<Vec2> straight_points() { return {{-5.0, 0.0}, {0.0, 0.0}, {5.0, 0.0}, {40.0, 0.0}}; }
 
 double on_straight(const StanleyParameters& p, const Pose2& pose, double v) {
-  const LawBench bench(straight(), false, toy::car());
+  const LawBench bench(straight_points(), false, toy::car());
   StanleyLaw law(p, bench.setup);
   return law.steer(bench.at(pose, v));
 }
 
 }  // namespace
 
-TEST_CASE("stanley on a straight line is the published formula at the front axle") {
+TEST_CASE("stanley on a straight_points line is the published formula at the front axle") {
   // Wheelbase 0.36 m, 0.2 m to the left of the line; figures of the specification, by hand from the formula.
   CHECK(std::abs(on_straight(kBare, {0.0, 0.2, 0.0}, 1.0) - -0.224711) < 1e-6);
   CHECK(std::abs(on_straight(kBare, {0.0, 0.0, 0.1}, 1.0) - -0.141051) < 1e-5);
@@ -101,7 +101,7 @@ TEST_CASE("on circles stanley has no steady error, slip or none: less than 2 cm 
 TEST_CASE("stanley looks at where the car will be: a turn that is already on its way is not commanded twice") {
   CarParameters car = toy::car();
   car.steering_delay_s = 0.1;
-  const LawBench bench(straight(), false, car);
+  const LawBench bench(straight_points(), false, car);
   StanleyLaw law({}, bench.setup);
   LawInput in = bench.at({0.0, 0.2, 0.0}, 3.0);
   const double first = law.steer(in);
@@ -115,7 +115,7 @@ TEST_CASE("stanley looks at where the car will be: a turn that is already on its
 
 TEST_CASE("stanley follows a line that is shifted on purpose") {
   const CarParameters car = toy::car();
-  const LawBench bench(straight(), false, car);
+  const LawBench bench(straight_points(), false, car);
   StanleyLaw law({}, bench.setup);
   LawInput in = bench.at({0.0, 0.3, 0.0}, 2.0);
   in.shift = {[](const void*, double) { return 0.3; }, nullptr};

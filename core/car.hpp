@@ -8,6 +8,8 @@
 
 namespace pitwall {
 
+inline constexpr double kGravity_mps2 = 9.81;  ///< as the models of a car take it
+
 /// A rectangle in the base_link frame: the chassis, or its padded twin.
 struct BodyRectangle {
   double rear_m = 0.0;   ///< x of the rear edge (negative)

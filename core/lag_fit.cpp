@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "core/check.hpp"
 #include "core/jackknife.hpp"
 #include "core/lagged.hpp"
+#include "core/math.hpp"
 #include "core/signal.hpp"
 #include "core/text.hpp"
 
@@ -23,16 +23,14 @@ using detail::Normal;
 using detail::solve;
 using detail::Vector;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
 /// Parameters of the model. In normal equations their order is gain, delay, then time constant and offset where they are fitted.
 struct Model {
   double delay_s = 0.0;
   double time_constant_s = 0.0;
   double gain = 0.0;
   double offset = 0.0;
-  double squares = kInf;     ///< weighted, of the residuals
-  double undecided_s = 0.0;  ///< the delay may be so much longer or shorter without any sample telling
+  double squares = math::kInfinity;  ///< weighted, of the residuals
+  double undecided_s = 0.0;          ///< the delay may be so much longer or shorter without any sample telling
 };
 
 /// The samples that every lag of the range can be judged by, every `stride`th of them.

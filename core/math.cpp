@@ -18,7 +18,6 @@ namespace {
 
 using detail::Pair;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// a + b exactly.
@@ -213,7 +212,7 @@ Pair atan_upper(Pair y, Pair x) {
 
 /// exp(x) for the sum of a pair, x.high in [-800, 800].
 double exp_pair(Pair x) {
-  if (x.high > 709.79) return kInfinity;
+  if (x.high > 709.79) return math::kInfinity;
   if (x.high < -745.14) return 0.0;
   const double k = std::floor(x.high * detail::kStepsPerUnit + 0.5);
   const Pair reduced = two_sum(x.high - k * detail::kStepHigh, x.low - k * detail::kStepLow);
@@ -329,15 +328,15 @@ double acos(double x) {
 
 double exp(double x) {
   if (std::isnan(x)) return kNan;
-  if (x > 800.0) return kInfinity;
+  if (x > 800.0) return math::kInfinity;
   if (x < -800.0) return 0.0;
   return exp_pair({x, 0.0});
 }
 
 double log(double x) {
   if (std::isnan(x) || x < 0.0) return kNan;
-  if (x == 0.0) return -kInfinity;
-  if (std::isinf(x)) return kInfinity;
+  if (x == 0.0) return -math::kInfinity;
+  if (std::isinf(x)) return math::kInfinity;
   return sum(log_pair(x));
 }
 
@@ -347,23 +346,23 @@ double pow(double x, double y) {
   const double ax = std::fabs(x);
   if (std::isinf(y)) {
     if (ax == 1.0) return 1.0;
-    return (ax > 1.0) == (y > 0.0) ? kInfinity : 0.0;
+    return (ax > 1.0) == (y > 0.0) ? math::kInfinity : 0.0;
   }
   const bool odd = is_odd_integer(y);
   const double sign = std::signbit(x) && odd ? -1.0 : 1.0;
-  if (ax == 0.0) return y > 0.0 ? sign * 0.0 : sign * kInfinity;
-  if (std::isinf(ax)) return y > 0.0 ? sign * kInfinity : sign * 0.0;
+  if (ax == 0.0) return y > 0.0 ? sign * 0.0 : sign * math::kInfinity;
+  if (std::isinf(ax)) return y > 0.0 ? sign * math::kInfinity : sign * 0.0;
   if (x < 0.0 && std::floor(y) != y) return kNan;
   const Pair logarithm = log_pair(ax);
   const double estimate = y * logarithm.high;
-  if (estimate > 800.0) return sign * kInfinity;
+  if (estimate > 800.0) return sign * math::kInfinity;
   if (estimate < -800.0) return sign * 0.0;
   if (std::fabs(estimate) < 0x1p-60) return sign * (1.0 + estimate);
   return sign * exp_pair(multiply(logarithm, y));
 }
 
 double hypot(double x, double y) {
-  if (std::isinf(x) || std::isinf(y)) return kInfinity;
+  if (std::isinf(x) || std::isinf(y)) return math::kInfinity;
   if (std::isnan(x) || std::isnan(y)) return kNan;
   double a = std::fabs(x);
   double b = std::fabs(y);

@@ -7,9 +7,17 @@
 // subnormal results, 0.53 for the others), NaN for NaN, and the IEEE limits at infinities and signed zeros.
 #pragma once
 
+#include <limits>
+
 namespace pitwall::math {
 
 inline constexpr double kPi = 3.14159265358979323846;
+inline constexpr double kDegree = kPi / 180.0;  ///< rad
+inline constexpr double kStandardGravity_mps2 = 9.80665;
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+inline constexpr float kInfinityF = std::numeric_limits<float>::infinity();
+
+constexpr double degrees(double rad) { return rad * 180.0 / kPi; }
 
 struct SinCos {
   double sin;

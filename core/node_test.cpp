@@ -9,7 +9,7 @@ using namespace pitwall;
 
 namespace {
 
-std::string error_of(std::string_view text) {
+std::string parse_error_of(std::string_view text) {
   const Result<Node> node = parse_yaml(text, "f.yaml");
   return node ? "" : node.error().message;
 }
@@ -32,37 +32,37 @@ TEST_CASE("a document becomes a tree in the order of the file, with lines") {
 }
 
 TEST_CASE("a key that appears twice is refused with its line") {
-  CHECK(error_of("a: 1\nb: 2\na: 3\n") == "f.yaml:3: key 'a' appears twice");
+  CHECK(parse_error_of("a: 1\nb: 2\na: 3\n") == "f.yaml:3: key 'a' appears twice");
 }
 
 TEST_CASE("what is no single YAML document is refused") {
-  CHECK(error_of("") == "f.yaml: is empty");
-  CHECK(error_of("a: 1\n---\nb: 2\n") == "f.yaml:2: a second YAML document, or a bracket too many; one document is expected");
-  CHECK(error_of("a: [1, 2\nb: 3\n").starts_with("f.yaml:"));
+  CHECK(parse_error_of("") == "f.yaml: is empty");
+  CHECK(parse_error_of("a: 1\n---\nb: 2\n") == "f.yaml:2: a second YAML document, or a bracket too many; one document is expected");
+  CHECK(parse_error_of("a: [1, 2\nb: 3\n").starts_with("f.yaml:"));
   // yaml-cpp's own loader never ends on this one.
-  CHECK(error_of("a: 1\nb.5, 0.0]\nc: 2\n").starts_with("f.yaml:"));
-  CHECK(error_of("[a, b]: 1\n") == "f.yaml:1: a key must be plain text, or a bracket is not closed");
+  CHECK(parse_error_of("a: 1\nb.5, 0.0]\nc: 2\n").starts_with("f.yaml:"));
+  CHECK(parse_error_of("[a, b]: 1\n") == "f.yaml:1: a key must be plain text, or a bracket is not closed");
 }
 
 TEST_CASE("bytes that are not UTF-8 are refused with their line") {
-  CHECK(error_of("a: 1\nb: \xff\n") == "f.yaml:2: holds a byte that is not UTF-8 text");
-  CHECK(error_of(std::string_view("a: \0", 4)) == "f.yaml:1: holds a byte that is not UTF-8 text");
-  CHECK_FALSE(error_of("a: \xc0\xaf").empty());      // overlong
-  CHECK_FALSE(error_of("a: \xed\xa0\x80").empty());  // surrogate
-  CHECK_FALSE(error_of("a: \xf4\x90\x80\x80").empty());
-  CHECK_FALSE(error_of("a: \xe2\x82").empty());
+  CHECK(parse_error_of("a: 1\nb: \xff\n") == "f.yaml:2: holds a byte that is not UTF-8 text");
+  CHECK(parse_error_of(std::string_view("a: \0", 4)) == "f.yaml:1: holds a byte that is not UTF-8 text");
+  CHECK_FALSE(parse_error_of("a: \xc0\xaf").empty());      // overlong
+  CHECK_FALSE(parse_error_of("a: \xed\xa0\x80").empty());  // surrogate
+  CHECK_FALSE(parse_error_of("a: \xf4\x90\x80\x80").empty());
+  CHECK_FALSE(parse_error_of("a: \xe2\x82").empty());
   for (const std::string escape : {"\\N", "\\_", "\\0", "\\x00", "\\ud800"}) {
     CAPTURE(escape);
-    CHECK_FALSE(error_of("a: \"" + escape + "\"").empty());
+    CHECK_FALSE(parse_error_of("a: \"" + escape + "\"").empty());
   }
-  CHECK(error_of("a: \xe2\x82\xac \xf0\x9f\x8f\x8e").empty());
+  CHECK(parse_error_of("a: \xe2\x82\xac \xf0\x9f\x8f\x8e").empty());
 }
 
 TEST_CASE("anchors that recur or multiply are refused, plain ones are copied") {
-  CHECK(error_of("a: &x [*x]\n") == "f.yaml:1: an anchor that holds itself");
+  CHECK(parse_error_of("a: &x [*x]\n") == "f.yaml:1: an anchor that holds itself");
   std::string tower = "a0: &a0 [1]\n";
   for (int k = 1; k < 70; ++k) tower += "a" + std::to_string(k) + ": &a" + std::to_string(k) + " [*a" + std::to_string(k - 1) + "]\n";
-  CHECK(error_of(tower).find("nested deeper than 64") != std::string::npos);
+  CHECK(parse_error_of(tower).find("nested deeper than 64") != std::string::npos);
   std::string bomb = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n";
   for (int k = 1; k < 8; ++k) {
     const std::string below = "*a" + std::to_string(k - 1);
@@ -70,7 +70,7 @@ TEST_CASE("anchors that recur or multiply are refused, plain ones are copied") {
     for (int i = 1; i < 10; ++i) bomb += ", " + below;
     bomb += "]\n";
   }
-  CHECK(error_of(bomb).find("stands for more than 100000 values") != std::string::npos);
+  CHECK(parse_error_of(bomb).find("stands for more than 100000 values") != std::string::npos);
   const Result<Node> node = parse_yaml("a: &x {v: 1}\nb: *x\n", "f.yaml");
   REQUIRE(node.ok());
   CHECK(node->find("b")->find("v")->scalar == "1");
@@ -78,9 +78,9 @@ TEST_CASE("anchors that recur or multiply are refused, plain ones are copied") {
 
 TEST_CASE("nesting beyond 64 is refused, 64 is not") {
   const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
-  CHECK(error_of(nested(64)).empty());
-  CHECK(error_of(nested(66)).find("nested deeper than 64") != std::string::npos);
-  CHECK_FALSE(error_of(nested(5000)).empty());
+  CHECK(parse_error_of(nested(64)).empty());
+  CHECK(parse_error_of(nested(66)).find("nested deeper than 64") != std::string::npos);
+  CHECK_FALSE(parse_error_of(nested(5000)).empty());
 }
 
 TEST_CASE("what is written reads back to the same tree") {

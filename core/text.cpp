@@ -33,14 +33,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
 /// A leading plus off, for from_chars takes none; "+-1" keeps it and so stays no number.
 std::string_view without_plus(std::string_view text) {
   if (text.size() >= 2 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
@@ -52,7 +44,7 @@ std::string_view without_plus(std::string_view text) {
 std::optional<double> parse_double(std::string_view text) {
   text = without_plus(trim(text));
   const bool negative = text.starts_with('-');
-  const std::string name = lower(negative ? text.substr(1) : text);
+  const std::string name = to_lower(negative ? text.substr(1) : text);
   if (!negative && (name == "nan" || name == ".nan")) return std::numeric_limits<double>::quiet_NaN();
   if (name == "inf" || name == ".inf") return negative ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
   // from_chars would also take "infinity" and "nan(1)".
@@ -85,6 +77,25 @@ std::string format_number(double value, int digits) {
   return {buffer.data(), result.ptr};
 }
 
+std::string format_fixed(double value, int decimals) {
+  if (!std::isfinite(value)) return "-";
+  std::array<char, 384> buffer{};  // the largest double has 309 digits before its point
+  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed, decimals);
+  return {buffer.data(), result.ptr};
+}
+
+std::string format_metres(double value_m) { return format_number(value_m, 3) + " m"; }
+
+std::string format_place(double x_m, double y_m) { return "(" + format_number(x_m, 5) + ", " + format_number(y_m, 5) + ")"; }
+
+std::string to_lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
 std::string_view trim(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\n";
   const std::size_t first = text.find_first_not_of(kBlank);
@@ -103,12 +114,12 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates) {
-  const std::string wanted = lower(name);
+  const std::string wanted = to_lower(name);
   std::optional<std::string> best;
   // Half the letters wrong is no longer a typing error.
   std::size_t best_distance = std::max<std::size_t>(2, name.size() / 2) + 1;
   for (const std::string& candidate : candidates) {
-    const std::size_t d = edit_distance(wanted, lower(candidate));
+    const std::size_t d = edit_distance(wanted, to_lower(candidate));
     if (d < best_distance && d < std::max(name.size(), candidate.size())) {
       best_distance = d;
       best = candidate;

@@ -2,6 +2,7 @@
 // Small text helpers shared by loaders and messages. Numbers are read and written without the locale.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -21,6 +22,27 @@ std::optional<std::int64_t> parse_int(std::string_view text);
 std::string format_exact(double value);
 /// `digits` significant digits, as people read it.
 std::string format_number(double value, int digits);
+/// `decimals` digits after the point; "-" for what is not finite.
+std::string format_fixed(double value, int decimals);
+/// "1.23 m": three significant digits.
+std::string format_metres(double value_m);
+/// "(1.2345, 6.789)": five significant digits.
+std::string format_place(double x_m, double y_m);
+
+inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+/// A to Z only.
+std::string to_lower(std::string_view text);
+/// `take(number from 1, line without its end)`.
+template <class Take>
+void each_line(std::string_view text, const Take& take) {
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    take(++number, text.substr(at, end - at));
+    at = end + 1;
+  }
+}
 
 /// Blanks, tabs and carriage returns off both ends.
 std::string_view trim(std::string_view text);

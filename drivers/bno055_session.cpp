@@ -11,9 +11,9 @@ namespace {
 using bno055::Register;
 
 constexpr Duration kReplyPatience = from_milliseconds(50);
-constexpr Duration kWarnSilence = from_milliseconds(150);
-constexpr Duration kLostSilence = from_milliseconds(500);
-constexpr Duration kBoot = from_milliseconds(5'000);  // power-on takes 650 ms, then it answers
+constexpr Duration kBno055WarnSilence = from_milliseconds(150);
+constexpr Duration kBno055LostSilence = from_milliseconds(500);
+constexpr Duration kBno055Boot = from_milliseconds(5'000);  // power-on takes 650 ms, then it answers
 
 }  // namespace
 
@@ -153,10 +153,10 @@ void Bno055Session::advance(Time now) {
     }
     const Duration silence = now - last_sample_at_;
     const std::string text = "no sample for " + std::to_string(silence.ns / 1'000'000) + " ms";
-    if (silence >= kLostSilence) {
+    if (silence >= kBno055LostSilence) {
       return set_phase(Phase::kReconnect, text);
     }
-    if (silence >= kWarnSilence && phase() == Phase::kRunning) {
+    if (silence >= kBno055WarnSilence && phase() == Phase::kRunning) {
       set_phase(Phase::kSilent, text);
     }
     return !asked_ && now >= next_sample_ ? ask_sample(now) : static_cast<void>(0);
@@ -168,7 +168,7 @@ void Bno055Session::advance(Time now) {
     return enter(next_step_, now);
   }
   ++counters_.unanswered;
-  if (now - started_ >= kBoot) {
+  if (now - started_ >= kBno055Boot) {
     return set_phase(Phase::kReconnect, "no answer: is the sensor strapped for its serial port (PS1 high), at 115200 baud?");
   }
   enter(step_, now);
@@ -181,7 +181,7 @@ Time Bno055Session::next_deadline() const {
   if (step_ != Step::kSamples) {
     return deadline_;
   }
-  const Time silence = last_sample_at_ + (phase() == Phase::kRunning ? kWarnSilence : kLostSilence);
+  const Time silence = last_sample_at_ + (phase() == Phase::kRunning ? kBno055WarnSilence : kBno055LostSilence);
   return std::min(silence, asked_ ? *asked_ + kReplyPatience : next_sample_);
 }
 

@@ -9,9 +9,9 @@
 namespace pitwall::drivers {
 namespace {
 
-constexpr Duration kWarnSilence = from_milliseconds(75);
-constexpr Duration kLostSilence = from_milliseconds(500);
-constexpr Duration kBoot = from_milliseconds(5'000);
+constexpr Duration kLd19WarnSilence = from_milliseconds(75);
+constexpr Duration kLd19LostSilence = from_milliseconds(500);
+constexpr Duration kLd19Boot = from_milliseconds(5'000);
 
 DeviceClockOptions clock_options() {
   DeviceClockOptions options;
@@ -90,12 +90,12 @@ void Ld19Session::advance(Time now) {
   const Duration silence = now - last_frame_;
   const std::string text = "no frame for " + std::to_string(silence.ns / 1'000'000) + " ms";
   if (!heard_) {
-    if (silence >= kBoot) {
+    if (silence >= kLd19Boot) {
       set_phase(Phase::kReconnect, text + ": no LD19 here, or another baud rate");
     }
-  } else if (silence >= kLostSilence) {
+  } else if (silence >= kLd19LostSilence) {
     set_phase(Phase::kReconnect, text);
-  } else if (silence >= kWarnSilence && phase() == Phase::kRunning) {
+  } else if (silence >= kLd19WarnSilence && phase() == Phase::kRunning) {
     set_phase(Phase::kSilent, text);
   }
 }
@@ -104,7 +104,7 @@ Time Ld19Session::next_deadline() const {
   if (!listening()) {
     return kNever;
   }
-  return last_frame_ + (!heard_ ? kBoot : phase() == Phase::kRunning ? kWarnSilence : kLostSilence);
+  return last_frame_ + (!heard_ ? kLd19Boot : phase() == Phase::kRunning ? kLd19WarnSilence : kLd19LostSilence);
 }
 
 }  // namespace pitwall::drivers

@@ -13,11 +13,7 @@ using namespace pitwall;
 using namespace pitwall::drivers;
 using namespace pitwall::drivers::test;
 
-namespace {
-
-constexpr double kDegree = math::kPi / 180.0;
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("LD19: the vendor's example frame, both of its checks, and points clockwise") {
   // From the development manual of the LD19.
@@ -35,8 +31,8 @@ TEST_CASE("LD19: the vendor's example frame, both of its checks, and points cloc
   CHECK(decoded->points[0].distance_m == doctest::Approx(0.224));
   CHECK(decoded->points[0].intensity == 0xE4);
   CHECK(decoded->points[11].distance_m == doctest::Approx(0.192));
-  CHECK(decoded->points[0].clockwise_rad == doctest::Approx(324.27 * kDegree));
-  CHECK(decoded->points[11].clockwise_rad == doctest::Approx(334.7 * kDegree));
+  CHECK(decoded->points[0].clockwise_rad == doctest::Approx(324.27 * math::kDegree));
+  CHECK(decoded->points[11].clockwise_rad == doctest::Approx(334.7 * math::kDegree));
 }
 
 TEST_CASE("LD19: 54 54 2C finds the second 54; no cut and no damaged byte makes a wrong frame") {
@@ -70,8 +66,8 @@ TEST_CASE("LD19: 54 54 2C finds the second 54; no cut and no damaged byte makes 
   ld19::FrameDecoder decoder;
   decoder.push(frame);
   const auto decoded = decoder.next();
-  CHECK(decoded->points[0].clockwise_rad == doctest::Approx(359.0 * kDegree));
-  CHECK(decoded->points[11].clockwise_rad == doctest::Approx(361.0 * kDegree));  // over the seam, not back through the turn
+  CHECK(decoded->points[0].clockwise_rad == doctest::Approx(359.0 * math::kDegree));
+  CHECK(decoded->points[11].clockwise_rad == doctest::Approx(361.0 * math::kDegree));  // over the seam, not back through the turn
 }
 
 TEST_CASE("an LD19 on the line gives a scan a turn with stamps of its own clock, over its wrap of 30 s") {

@@ -12,7 +12,6 @@ using drivers::u16_le_at;
 using drivers::u32_le_at;
 using drivers::u8_at;
 
-constexpr double kDegree = math::kPi / 180.0;
 constexpr double kMillimetre = 1e-3;
 
 // Start angle of a capsule, deg, and whether it is the first after the motor's reset.
@@ -27,7 +26,7 @@ Start start_of(AnswerType type, Bytes capsule) {
 
 Point standard_point(Bytes packet) {
   Point point;
-  point.clockwise_rad = (u16_le_at(packet, 1) >> 1U) / 64.0 * kDegree;
+  point.clockwise_rad = (u16_le_at(packet, 1) >> 1U) / 64.0 * math::kDegree;
   point.distance_m = u16_le_at(packet, 3) / 4.0 * kMillimetre;
   point.quality = u8_at(packet, 0) >> 2U;
   return point;
@@ -42,14 +41,14 @@ void express_points(Bytes capsule, double start_deg, double step_deg, std::vecto
       const unsigned word = u16_le_at(capsule, at + 2 * k);
       const unsigned correction = (word & 3U) << 4U | (k == 0 ? low & 0xFU : low >> 4U);
       const double deg = start_deg + static_cast<double>(2 * cabin + k) * step_deg - correction / 8.0;
-      points.push_back({deg * kDegree, (word >> 2U) * kMillimetre, 0});
+      points.push_back({deg * math::kDegree, (word >> 2U) * kMillimetre, 0});
     }
   }
 }
 
 void dense_points(Bytes capsule, double start_deg, double step_deg, std::vector<Point>& points) {
   for (std::size_t i = 0; i < 40; ++i) {
-    points.push_back({(start_deg + static_cast<double>(i) * step_deg) * kDegree, u16_le_at(capsule, 4 + 2 * i) * kMillimetre, 0});
+    points.push_back({(start_deg + static_cast<double>(i) * step_deg) * math::kDegree, u16_le_at(capsule, 4 + 2 * i) * kMillimetre, 0});
   }
 }
 
@@ -84,10 +83,10 @@ int predicted_mm(unsigned bits, const Scaled& base) {
 double parallax_rad(int mm) {
   constexpr int kNear = 50;
   if (mm < kNear) {
-    return 7.5 * kDegree;
+    return 7.5 * math::kDegree;
   }
   const double k = 98361.0 / (4.0 * mm);
-  return 8.0 * kDegree - k / 1024.0 - k * k * k / (98304.0 * 65536.0);
+  return 8.0 * math::kDegree - k / 1024.0 - k * k * k / (98304.0 * 65536.0);
 }
 
 // Words of a distance and the differences of the two points behind it: the first to it, the second to the next word's.
@@ -102,7 +101,7 @@ void ultra_points(Bytes capsule, Bytes next, double start_deg, double step_deg, 
     for (std::size_t k = 0; k < 3; ++k) {
       const double deg = start_deg + static_cast<double>(3 * cabin + k) * step_deg;
       const int distance = mm[k] > 0 ? mm[k] : 0;
-      points.push_back({deg * kDegree - parallax_rad(distance), distance * kMillimetre, 0});
+      points.push_back({deg * math::kDegree - parallax_rad(distance), distance * kMillimetre, 0});
     }
   }
 }
@@ -123,7 +122,7 @@ void ultra_dense_points(Bytes capsule, double start_deg, double step_deg, std::v
     const Piece& piece = kPieces[scale];
     const unsigned mm = (code >> 2U & ((1U << piece.bits) - 1U)) * piece.factor + piece.mm;
     const unsigned quality = code >> (piece.bits + 2U) << scale;
-    points.push_back({(start_deg + static_cast<double>(i) * step_deg) * kDegree, mm * kMillimetre, static_cast<int>(quality)});
+    points.push_back({(start_deg + static_cast<double>(i) * step_deg) * math::kDegree, mm * kMillimetre, static_cast<int>(quality)});
   }
 }
 

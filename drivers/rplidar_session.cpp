@@ -11,13 +11,13 @@ namespace {
 using rplidar::AnswerType;
 using rplidar::Command;
 
-constexpr Duration kDrained = from_milliseconds(60);
-constexpr Duration kPatience = from_milliseconds(500);
+constexpr Duration kRplidarDrained = from_milliseconds(60);
+constexpr Duration kRplidarPatience = from_milliseconds(500);
 constexpr Duration kRebooted = from_milliseconds(1'500);
 constexpr Duration kSpunUp = from_milliseconds(3'000);
-constexpr Duration kWarnSilence = from_milliseconds(200);  // of packets; a turn may take 100 ms
-constexpr Duration kLostSilence = from_milliseconds(1'000);
-constexpr int kTries = 3;
+constexpr Duration kRplidarWarnSilence = from_milliseconds(200);  // of packets; a turn may take 100 ms
+constexpr Duration kRplidarLostSilence = from_milliseconds(1'000);
+constexpr int kRplidarTries = 3;
 constexpr Duration kUnknownPerPoint{125'000};
 
 DeviceClockOptions clock_options(Duration per_point) {
@@ -56,14 +56,14 @@ bool RplidarSession::talking() const { return phase() == Phase::kIdentifying || 
 void RplidarSession::enter(Step step, Time now) {
   tries_ = step == step_ ? tries_ : 0;
   step_ = step;
-  deadline_ = now + kPatience;
+  deadline_ = now + kRplidarPatience;
   if (step != Step::kScans) {
     reader_.clear();
   }
   switch (step) {
     case Step::kDrain:
       rplidar::append_request(Command::kStop, {}, out());
-      deadline_ = now + kDrained;
+      deadline_ = now + kRplidarDrained;
       return;
     case Step::kReset:
       was_reset_ = true;
@@ -199,7 +199,7 @@ void RplidarSession::handle_scan(const rplidar::Packet& packet, Time now) {
   decoder_.decode(packet, points_);
   step_ = Step::kScans;
   last_packet_at_ = now;
-  deadline_ = now + kWarnSilence;
+  deadline_ = now + kRplidarWarnSilence;
   if (phase() == Phase::kSilent) {
     set_phase(Phase::kRunning, "scanning again");
   }
@@ -240,10 +240,10 @@ void RplidarSession::advance(Time now) {
 void RplidarSession::late(Time now) {
   if (step_ == Step::kScans) {
     const std::string text = "no packet for " + std::to_string((now - last_packet_at_).ns / 1'000'000) + " ms";
-    if (now - last_packet_at_ >= kLostSilence) {
+    if (now - last_packet_at_ >= kRplidarLostSilence) {
       return set_phase(Phase::kReconnect, text);
     }
-    deadline_ = last_packet_at_ + kLostSilence;
+    deadline_ = last_packet_at_ + kRplidarLostSilence;
     return scanning_ ? set_phase(Phase::kSilent, text) : static_cast<void>(0);
   }
   ++counters_.unanswered;
@@ -253,7 +253,7 @@ void RplidarSession::late(Time now) {
     express_ = false;
     return enter(Step::kSampleRate, now);
   }
-  if (tries_ < kTries) {
+  if (tries_ < kRplidarTries) {
     return enter(step_, now);
   }
   switch (step_) {

@@ -15,8 +15,6 @@ using namespace pitwall::drivers::test;
 
 namespace {
 
-constexpr double kDegree = math::kPi / 180.0;
-
 std::vector<rplidar::Point> points_of(rplidar::AnswerType type, const std::vector<std::vector<std::byte>>& packets) {
   rplidar::PointDecoder decoder;
   std::vector<rplidar::Point> points;
@@ -83,7 +81,7 @@ TEST_CASE("a standard point is its quality, angle and distance") {
   // S = 1, quality 15; 90.5 deg; 1000.25 mm.
   const auto points = points_of(rplidar::AnswerType::kStandard, {standard_packet(true, 15, 90.5, 1000.25)});
   REQUIRE(points.size() == 1);
-  CHECK(points[0].clockwise_rad == doctest::Approx(90.5 * kDegree));
+  CHECK(points[0].clockwise_rad == doctest::Approx(90.5 * math::kDegree));
   CHECK(points[0].distance_m == doctest::Approx(1.00025));
   CHECK(points[0].quality == 15);
 }
@@ -99,7 +97,7 @@ TEST_CASE("the angle correction of an express point is unsigned: 63/8 degrees, n
   for (std::size_t i = 0; i < 32; ++i) {
     const auto k = static_cast<double>(i);
     CHECK(points[i].distance_m == doctest::Approx((1000.0 + k) * 1e-3));
-    CHECK(points[i].clockwise_rad == doctest::Approx((10.0 + k - (2.0 * k + 1.0) / 8.0) * kDegree));
+    CHECK(points[i].clockwise_rad == doctest::Approx((10.0 + k - (2.0 * k + 1.0) / 8.0) * math::kDegree));
   }
 }
 
@@ -110,8 +108,8 @@ TEST_CASE("dense and ultra-dense points lie evenly between two capsules, over 36
   }
   const auto dense = points_of(rplidar::AnswerType::kDense, {dense_packet(350.0, false, mm), dense_packet(10.0, false, mm)});
   REQUIRE(dense.size() == 40);
-  CHECK(dense[0].clockwise_rad == doctest::Approx(350.0 * kDegree));
-  CHECK(dense[39].clockwise_rad == doctest::Approx(369.5 * kDegree));
+  CHECK(dense[0].clockwise_rad == doctest::Approx(350.0 * math::kDegree));
+  CHECK(dense[39].clockwise_rad == doctest::Approx(369.5 * math::kDegree));
   CHECK(dense[39].distance_m == doctest::Approx(39.1));
 
   // Both ends of each scale: 10, 11, 12 and 13 bits of 2, 3, 4 and 5 mm.
@@ -124,7 +122,7 @@ TEST_CASE("dense and ultra-dense points lie evenly between two capsules, over 36
   for (std::size_t i = 0; i < expected.size(); ++i) {
     CHECK(ultra[i].distance_m == doctest::Approx(expected[i] * 1e-3));
   }
-  CHECK(ultra[63].clockwise_rad == doctest::Approx(31.5 * kDegree));
+  CHECK(ultra[63].clockwise_rad == doctest::Approx(31.5 * math::kDegree));
 }
 
 TEST_CASE("ultra points: coarser with distance, neighbours as differences, their ends mean nothing measured") {
@@ -149,8 +147,8 @@ TEST_CASE("ultra points: coarser with distance, neighbours as differences, their
   CHECK(mm(15) == 0.0);
   CHECK(mm(16) == doctest::Approx(688 + 7 * 2));
   // Far away the bearing is 8 degrees behind the encoder, near by less.
-  const double behind = 4.5 - points[9].clockwise_rad / kDegree;
-  CHECK(behind == doctest::Approx(8.0 - 98361.0 / (4 * 16384) / 1024 / kDegree).epsilon(1e-4));
+  const double behind = 4.5 - points[9].clockwise_rad / math::kDegree;
+  CHECK(behind == doctest::Approx(8.0 - 98361.0 / (4 * 16384) / 1024 / math::kDegree).epsilon(1e-4));
   CHECK(points[95].distance_m > 0.0);
 }
 

@@ -9,12 +9,12 @@
 namespace pitwall::drivers {
 namespace {
 
-constexpr Duration kDrained = from_milliseconds(100);         // silence after QT's answer: nothing is queued any more
-constexpr Duration kPatience = from_milliseconds(500);        // per request
+constexpr Duration kScipDrained = from_milliseconds(100);     // silence after QT's answer: nothing is queued any more
+constexpr Duration kScipPatience = from_milliseconds(500);    // per request
 constexpr Duration kBootPatience = from_milliseconds(1'000);  // a UST accepts connections before it answers
-constexpr int kTries = 3;
+constexpr int kScipTries = 3;
 constexpr std::int64_t kWarnScans = 3;  // missing in a row; 75 ms at 40 Hz
-constexpr Duration kLostSilence = from_milliseconds(500);
+constexpr Duration kScipLostSilence = from_milliseconds(500);
 constexpr Duration kFirstScan = from_milliseconds(2'000);  // the motor may still spin up
 constexpr Duration kStuckBoot = from_milliseconds(15'000);
 
@@ -59,20 +59,20 @@ void ScipSession::enter(Step step, Time now) {
     case Step::kDrain:
       return send(scip::request("QT"), now, kBootPatience);
     case Step::kVersion:
-      return send(scip::request("VV"), now, kPatience);
+      return send(scip::request("VV"), now, kScipPatience);
     case Step::kParameters:
-      return send(scip::request("PP"), now, kPatience);
+      return send(scip::request("PP"), now, kScipPatience);
     case Step::kInfo:
-      return send(scip::request("II"), now, kPatience);
+      return send(scip::request("II"), now, kScipPatience);
     case Step::kEnterTime:
       pairs_left_ = options_.clock_pairs;
-      return pairs_left_ > 0 ? send(scip::request("TM0"), now, kPatience) : enter(Step::kStartScans, now);
+      return pairs_left_ > 0 ? send(scip::request("TM0"), now, kScipPatience) : enter(Step::kStartScans, now);
     case Step::kPairs:
-      return send(scip::request("TM1"), now, kPatience);
+      return send(scip::request("TM1"), now, kScipPatience);
     case Step::kLeaveTime:
-      return send(scip::request("TM2"), now, kPatience);
+      return send(scip::request("TM2"), now, kScipPatience);
     case Step::kStartScans:
-      return send(scip::request(scan_request_), now, kPatience);
+      return send(scip::request(scan_request_), now, kScipPatience);
     case Step::kScans:
       last_scan_at_ = now;
       deadline_ = now + kFirstScan;
@@ -110,7 +110,7 @@ void ScipSession::handle_dialogue(const scip::Reply& reply, Time now) {
   switch (step_) {
     case Step::kDrain:
       quiet_ = true;
-      deadline_ = now + kDrained;
+      deadline_ = now + kScipDrained;
       return;
     case Step::kVersion:
       version_ = scip::decode_info(reply);
@@ -241,7 +241,7 @@ void ScipSession::advance(Time now) {
     return;
   }
   if (step_ == Step::kDrain && quiet_) {
-    const Time drained = last_byte_ + kDrained;
+    const Time drained = last_byte_ + kScipDrained;
     return now >= drained ? enter(Step::kVersion, now) : static_cast<void>(deadline_ = drained);
   }
   late(now);
@@ -251,7 +251,7 @@ void ScipSession::late(Time now) {
   if (step_ == Step::kScans) {
     if (phase() == Phase::kRunning) {
       set_phase(Phase::kSilent, "no good scan for " + std::to_string((now - last_scan_at_).ns / 1'000'000) + " ms");
-      deadline_ = last_scan_at_ + std::max(kLostSilence, 2 * kWarnScans * scan_period());
+      deadline_ = last_scan_at_ + std::max(kScipLostSilence, 2 * kWarnScans * scan_period());
     } else {
       set_phase(Phase::kReconnect, "no good scan for " + std::to_string((now - last_scan_at_).ns / 1'000'000) + " ms");
     }
@@ -263,7 +263,7 @@ void ScipSession::late(Time now) {
     set_phase(Phase::kIdentifying, "connected, but the sensor does not answer yet (starting up, or held by another program)");
     return now - started_ < kStuckBoot ? enter(Step::kDrain, now) : set_phase(Phase::kReconnect, "the sensor does not answer");
   }
-  if (tries_ < kTries) {
+  if (tries_ < kScipTries) {
     return enter(step_, now);
   }
   switch (step_) {

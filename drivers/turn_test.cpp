@@ -13,11 +13,7 @@ using namespace pitwall;
 using namespace pitwall::drivers;
 using namespace pitwall::drivers::test;
 
-namespace {
-
-constexpr double kDegree = math::kPi / 180.0;
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("a turn is a scan counter-clockwise, whatever the points' angles; nearest of two, NaN where none was") {
   TurnAssembler turn({.beams = 360, .range_min_m = 0.1F, .range_max_m = 10.0F});
@@ -32,7 +28,7 @@ TEST_CASE("a turn is a scan counter-clockwise, whatever the points' angles; near
     if ((deg >= 89 && deg <= 91) || deg == 60 || deg == 134) {
       continue;  // three beams straight to the right; single ones between points
     }
-    if (auto done = turn.add({deg * kDegree + 0.3 * kDegree, range_at(deg), now})) {
+    if (auto done = turn.add({deg * math::kDegree + 0.3 * math::kDegree, range_at(deg), now})) {
       scan = done;
       ++scans;
     }
@@ -40,7 +36,7 @@ TEST_CASE("a turn is a scan counter-clockwise, whatever the points' angles; near
   CHECK(scans == 2);  // the first turn began in front, so half of it was seen
   REQUIRE(scan);
   const auto at = [&](double left_deg) {
-    return scan->ranges[static_cast<std::size_t>(std::lround((left_deg * kDegree - scan->angle_min) / scan->angle_increment))];
+    return scan->ranges[static_cast<std::size_t>(std::lround((left_deg * math::kDegree - scan->angle_min) / scan->angle_increment))];
   };
   CHECK(scan->ranges.size() == 360);
   CHECK(at(0.5) == 2.0F);
@@ -80,7 +76,7 @@ TEST_CASE("a turn with a gap is dropped and counted; too near, too far and no re
       continue;
     }
     const float range = i % 360 < 10 ? 0.05F : i % 360 < 20 ? 20.0F : i % 360 < 30 ? HUGE_VALF : 3.0F;
-    if (auto scan = turn.add({(i + 0.3) * kDegree, range, now})) {
+    if (auto scan = turn.add({(i + 0.3) * math::kDegree, range, now})) {
       scans.push_back(*scan);
     }
   }

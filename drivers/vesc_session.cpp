@@ -15,8 +15,8 @@ constexpr Duration kPartialPatience = from_milliseconds(50);   // of silence
 constexpr Duration kFramePatience = from_milliseconds(15);     // the longest reply that is asked for takes 7 ms at 115200 baud
 constexpr Duration kShortestPatience = from_milliseconds(40);  // USB answers within 5 ms, a serial line at 115200 baud within 10
 constexpr Duration kLongestPatience = from_milliseconds(100);
-constexpr Duration kWarnSilence = from_milliseconds(150);
-constexpr Duration kLostSilence = from_milliseconds(500);
+constexpr Duration kVescWarnSilence = from_milliseconds(150);
+constexpr Duration kVescLostSilence = from_milliseconds(500);
 constexpr int kSelectiveTries = 3;  // then the device is taken not to know selective requests
 constexpr int kImuTries = 20;
 
@@ -181,9 +181,9 @@ void VescSession::advance(Time now) {
   }
   advance_polls(now);
   const Duration silence = now - last_values_at_;
-  if (silence >= kLostSilence) {
+  if (silence >= kVescLostSilence) {
     set_phase(Phase::kReconnect, "no telemetry for " + std::to_string(silence.ns / 1'000'000) + " ms");
-  } else if (silence >= kWarnSilence && phase() == Phase::kRunning) {
+  } else if (silence >= kVescWarnSilence && phase() == Phase::kRunning) {
     set_phase(Phase::kSilent, "no telemetry for " + std::to_string(silence.ns / 1'000'000) + " ms");
   }
 }
@@ -254,7 +254,7 @@ Time VescSession::next_deadline() const {
   for (const Poll* poll : {&values_poll_, &imu_poll_}) {
     next = std::min(next, poll->asked ? *poll->asked + patience_of(poll->period) : poll->due);
   }
-  return std::min(next, last_values_at_ + (phase() == Phase::kRunning ? kWarnSilence : kLostSilence));
+  return std::min(next, last_values_at_ + (phase() == Phase::kRunning ? kVescWarnSilence : kVescLostSilence));
 }
 
 VescSession::Handed VescSession::command(const vesc::Command& command) {

@@ -15,7 +15,7 @@ using namespace pitwall::drivers::test;
 
 namespace {
 
-std::vector<std::byte> framed(Bytes payload) {
+std::vector<std::byte> framed_reply(Bytes payload) {
   std::vector<std::byte> out;
   vesc::append_frame(payload, out);
   return out;
@@ -58,7 +58,7 @@ struct FakeVesc {
           break;
       }
       if (!answer.empty()) {
-        line.reply(framed(answer), delay);
+        line.reply(framed_reply(answer), delay);
       }
     }
   }
@@ -327,8 +327,8 @@ TEST_CASE("zeros for an IMU are told once and never handed out; unknown and unso
   device.imu[2] = std::byte{0xF8};
   line.start();
   for (int i = 0; i < 20; ++i) {
-    line.reply(framed(hex("e7 01 02 03")), from_milliseconds(10 * i));
-    line.reply(framed(hex("15 48 69 21 00")), from_milliseconds(10 * i));
+    line.reply(framed_reply(hex("e7 01 02 03")), from_milliseconds(10 * i));
+    line.reply(framed_reply(hex("15 48 69 21 00")), from_milliseconds(10 * i));
   }
   line.run(from_milliseconds(400));
   CHECK_FALSE(session.next_imu());

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/math.hpp"
 #include "core/text.hpp"
 
 namespace pitwall::localization {
@@ -43,13 +44,13 @@ double residual_of(const Vector3& raw, const Unknowns& u, Unknowns& gradient) {
   gradient.v[6] = unit.v[0] * d.v[1] + unit.v[1] * d.v[0];
   gradient.v[7] = unit.v[0] * d.v[2] + unit.v[2] * d.v[0];
   gradient.v[8] = unit.v[1] * d.v[2] + unit.v[2] * d.v[1];
-  return length - kStandardGravity_mps2;
+  return length - math::kStandardGravity_mps2;
 }
 
 double rms_of(std::span<const Vector3> poses, const Unknowns& u) {
   double squares = 0.0;
   for (const Vector3& raw : poses) {
-    const double off = length_of(matrix_of(u) * (raw - bias_of(u))) - kStandardGravity_mps2;
+    const double off = length_of(matrix_of(u) * (raw - bias_of(u))) - math::kStandardGravity_mps2;
     squares += off * off;
   }
   return std::sqrt(squares / static_cast<double>(poses.size()));
@@ -106,14 +107,14 @@ Result<AccelerometerFit> fit_accelerometer(std::span<const Vector3> poses, Accel
   std::vector<double> lengths;
   for (const Vector3& raw : poses) {
     const double length = length_of(raw);
-    if (!(length > 0.5 * kStandardGravity_mps2 && length < 2.0 * kStandardGravity_mps2)) {
+    if (!(length > 0.5 * math::kStandardGravity_mps2 && length < 2.0 * math::kStandardGravity_mps2)) {
       return Error{"accelerometer fit: pose " + std::to_string(lengths.size() + 1) + " reads " + format_number(length, 4) +
                    "; a still sensor reads about 9.81 m/s^2 (one that reads about 1 is in g)"};
     }
     lengths.push_back(length);
   }
   std::nth_element(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2), lengths.end());
-  const double scale = kStandardGravity_mps2 / lengths[lengths.size() / 2];
+  const double scale = math::kStandardGravity_mps2 / lengths[lengths.size() / 2];
   const std::size_t count = count_of(model);
   Unknowns u;
   for (std::size_t i = 3; i < 6; ++i) u.v[i] = 1.0;
@@ -157,7 +158,7 @@ Result<double> leave_one_out_rms(std::span<const Vector3> poses, AccelerometerMo
     }
     const auto fit = fit_accelerometer(others, model);
     if (!fit) return fit.error();
-    const double off = length_of(fit->calibrated(poses[out])) - kStandardGravity_mps2;
+    const double off = length_of(fit->calibrated(poses[out])) - math::kStandardGravity_mps2;
     squares += off * off;
   }
   return std::sqrt(squares / static_cast<double>(poses.size()));

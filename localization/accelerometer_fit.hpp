@@ -14,8 +14,6 @@
 
 namespace pitwall::localization {
 
-inline constexpr double kStandardGravity_mps2 = 9.80665;
-
 /// How much of A is fitted.
 enum class AccelerometerModel : std::uint8_t {
   kBias,      ///< A is the unit matrix

@@ -24,8 +24,8 @@ std::vector<Vector3> readings(std::size_t count, const Vector3& bias, const Matr
     const double z = -1.0 + (2.0 * static_cast<double>(i) + 1.0) / static_cast<double>(count);
     const double around = 2.4 * static_cast<double>(i);
     const double r = std::sqrt(1.0 - z * z);
-    const Vector3 g{
-        {kStandardGravity_mps2 * r * math::cos(around), kStandardGravity_mps2 * r * math::sin(around), kStandardGravity_mps2 * z}};
+    const Vector3 g{{math::kStandardGravity_mps2 * r * math::cos(around), math::kStandardGravity_mps2 * r * math::sin(around),
+                     math::kStandardGravity_mps2 * z}};
     all.push_back(inverse_of(inverse) * g + bias);
   }
   return all;
@@ -55,7 +55,7 @@ TEST_CASE("too few poses, another unit and an axis that never pointed anywhere a
   const auto good = readings(12, {}, identity<3>());
   CHECK_FALSE(fit_accelerometer(std::span(good).first(5), AccelerometerModel::kDiagonal));
   auto in_g = good;
-  for (Vector3& v : in_g) v = (1.0 / kStandardGravity_mps2) * v;
+  for (Vector3& v : in_g) v = (1.0 / math::kStandardGravity_mps2) * v;
   const auto refused = fit_accelerometer(in_g, AccelerometerModel::kFull);
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().message.find("in g") != std::string::npos);

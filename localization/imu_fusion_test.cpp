@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rigid body that turns about all axes, seen by IMUs mounted all over it: what they make of it together is what one at base_link reads.
+// A rigid body that turns about all axes, seen by IMUs mounted all over it: what they make of it together is what one stamp_at base_link
+// reads.
 #include "localization/imu_fusion.hpp"
 
 #include <doctest/doctest.h>
@@ -15,9 +16,7 @@ using namespace pitwall::localization;
 
 namespace {
 
-constexpr double kDegree = math::kPi / 180.0;
-
-Time at(double t) { return Time{} + from_seconds(10.0 + t); }
+Time stamp_at(double t) { return Time{} + from_seconds(10.0 + t); }
 
 Vector3 omega_at(double t) { return {{0.3 * math::sin(2.0 * t), 0.2 * math::sin(3.0 * t + 1.0), 1.5 * math::sin(1.7 * t)}}; }
 Vector3 alpha_at(double t) { return {{0.6 * math::cos(2.0 * t), 0.6 * math::cos(3.0 * t + 1.0), 2.55 * math::cos(1.7 * t)}}; }
@@ -32,16 +31,16 @@ ImuSample reading(const ImuMount& mount, double t) {
   // raw = A^-1 calibrated + bias, of a diagonal A.
   Vector3 raw = felt;
   for (std::size_t k = 0; k < 3; ++k) raw.v[k] = felt.v[k] / mount.accel_scale.v[k];
-  return {at(t), to_sensor * w + mount.gyro_bias_radps, raw + mount.accel_bias_mps2};
+  return {stamp_at(t), to_sensor * w + mount.gyro_bias_radps, raw + mount.accel_bias_mps2};
 }
 
 /// The mounts of the reference's car, from its rear axle (its own are from the centre of the car).
 std::vector<ImuMount> two() {
   ImuMount vesc;
   vesc.position_m = {{0.155, 0.09, 0.08}};
-  vesc.roll_rad = -0.35 * kDegree;
-  vesc.pitch_rad = -0.07 * kDegree;
-  vesc.yaw_rad = -84.69 * kDegree;
+  vesc.roll_rad = -0.35 * math::kDegree;
+  vesc.pitch_rad = -0.07 * math::kDegree;
+  vesc.yaw_rad = -84.69 * math::kDegree;
   vesc.gyro_bias_radps = {{0.01, -0.02, 0.015}};
   vesc.accel_bias_mps2 = {{-0.01287, 0.14552, 0.07897}};
   vesc.accel_scale = {{0.99520, 1.00083, 0.99124}};
@@ -75,7 +74,7 @@ Errors worst_of(const std::vector<ImuMount>& mounts) {
 
 }  // namespace
 
-TEST_CASE("two IMUs read what one at base_link would; across their baseline the angular acceleration is that of the accelerometers") {
+TEST_CASE("two IMUs read what one stamp_at base_link would; across their baseline the angular acceleration is that of the accelerometers") {
   const Errors both = worst_of(two());
   const Errors one = worst_of({two()[1]});
   MESSAGE("felt off by " << both.felt << " m/s^2 by two, " << one.felt << " by one; alpha " << both.alpha << " and " << one.alpha);
@@ -177,7 +176,7 @@ TEST_CASE("the offset of two clocks is found to a millisecond, early and late") 
 
 TEST_CASE("samples of two rates come out on one grid, interpolated, once both are there") {
   ImuSynchronizer sync({}, 2);
-  const auto sample = [](double t) { return ImuSample{at(t), {{t, 2.0 * t, 0.0}}, {{0.0, 0.0, 9.8 + t}}}; };
+  const auto sample = [](double t) { return ImuSample{stamp_at(t), {{t, 2.0 * t, 0.0}}, {{0.0, 0.0, 9.8 + t}}}; };
   double worst = 0.0;
   int out = 0;
   Time before;
@@ -185,16 +184,16 @@ TEST_CASE("samples of two rates come out on one grid, interpolated, once both ar
     const double now = 0.001 * k;
     if (k % 4 == 0) sync.add(0, sample(now));
     if (k % 10 == 3) sync.add(1, sample(now - 0.02));  // comes 20 ms late
-    while (const std::vector<ImuSample>* grid = sync.next(at(now))) {
+    while (const std::vector<ImuSample>* grid = sync.next(stamp_at(now))) {
       REQUIRE(grid->size() == 2);
       const Time stamp = (*grid)[0].stamp;
       CHECK((*grid)[1].stamp == stamp);
       CHECK(stamp.ns % 5'000'000 == 0);
       if (out++ > 0) CHECK((stamp - before).ns == 5'000'000);
       before = stamp;
-      CHECK((at(now) - stamp).seconds() >= 0.04);
-      CHECK((at(now) - stamp).seconds() < 0.05);
-      const double t = (stamp - at(0.0)).seconds();
+      CHECK((stamp_at(now) - stamp).seconds() >= 0.04);
+      CHECK((stamp_at(now) - stamp).seconds() < 0.05);
+      const double t = (stamp - stamp_at(0.0)).seconds();
       for (const ImuSample& each : *grid) worst = std::max(worst, std::abs(each.gyro_radps.v[1] - 2.0 * t));
     }
   }
@@ -212,13 +211,13 @@ TEST_CASE("samples of two rates come out on one grid, interpolated, once both ar
 
 TEST_CASE("a stream that is late holds the grid back; one that has stalled, or has a hole, makes it skip") {
   ImuSynchronizer sync({}, 2);
-  const auto sample = [](double t) { return ImuSample{at(t), {}, {{0.0, 0.0, 9.8}}}; };
+  const auto sample = [](double t) { return ImuSample{stamp_at(t), {}, {{0.0, 0.0, 9.8}}}; };
   const auto run = [&](int from_ms, int to_ms, bool second) {
     int out = 0;
     for (int k = from_ms; k < to_ms; k += 5) {
       sync.add(0, sample(0.001 * k));
       if (second) sync.add(1, sample(0.001 * k));
-      while (sync.next(at(0.001 * k)) != nullptr) ++out;
+      while (sync.next(stamp_at(0.001 * k)) != nullptr) ++out;
     }
     return out;
   };

@@ -53,7 +53,7 @@ Result<Matrix3> mount_rotation(const Vector3& still, std::span<const Vector3> pu
   constexpr double kNotGravity_mps2 = 2.0;
   constexpr double kPush_mps2 = 0.8;
   const double g = length(still);
-  if (!(std::abs(g - kStandardGravity_mps2) < kNotGravity_mps2))
+  if (!(std::abs(g - math::kStandardGravity_mps2) < kNotGravity_mps2))
     return Error{"at rest it reads " + format_number(g, 4) + " m/s^2: that is not gravity"};
   const Vector3 up{{0.0, 0.0, 1.0}};
   const Vector3 direction = (1.0 / g) * still;

@@ -5,11 +5,11 @@
 #include <cmath>
 
 #include "core/check.hpp"
+#include "core/math.hpp"
 
 namespace pitwall::localization {
 
 namespace {
-constexpr double kGravity_mps2 = 9.80665;
 // What the wheels did is asked for at the stamps of the poses, and over a gap.
 constexpr Duration kWheelsKept = from_milliseconds(10'000);
 
@@ -31,7 +31,7 @@ MotionEnvelope MotionEnvelope::ackermann(const CarParameters& car, double fricti
   MotionEnvelope e;
   e.max_speed_mps = std::max(car.speed_max_mps, -car.speed_min_mps);
   e.max_curvature_per_m = math::tan(std::max(car.steering_max_left_rad, -car.steering_max_right_rad)) / car.wheelbase_m;
-  e.max_lateral_mps2 = friction * kGravity_mps2;
+  e.max_lateral_mps2 = friction * math::kStandardGravity_mps2;
   // The sharpest turn that grip allows.
   e.max_yaw_rate_radps = std::min(e.max_speed_mps * e.max_curvature_per_m, std::sqrt(e.max_lateral_mps2 * e.max_curvature_per_m));
   return e;

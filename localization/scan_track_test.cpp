@@ -16,20 +16,20 @@ namespace {
 const Pose2 kMount{0.33, 0.0, 0.0};
 constexpr double kPeriod_s = 0.025;
 
-Time at(std::size_t k) { return Time{5'000'000'000} + from_seconds(kPeriod_s * static_cast<double>(k)); }
+Time pose_at(std::size_t k) { return Time{5'000'000'000} + from_seconds(kPeriod_s * static_cast<double>(k)); }
 
-// Scans of a car that starts at `start` in the middle of the first sweep and drives at `velocity`.
+// Scans of a car that starts pose_at `start` in the middle of the first sweep and drives pose_at `velocity`.
 std::vector<LaserScan> drive(const scenes::Scene& scene, const scenes::Scanner& scanner, Pose2 T_map_base, Twist velocity,
                              std::size_t count) {
   std::vector<LaserScan> scans;
   for (std::size_t k = 0; k < count; ++k) {
-    scans.push_back(scenes::scan(scene, scanner, T_map_base * kMount, at_frame(velocity, kMount), at(k), k));
+    scans.push_back(scenes::scan(scene, scanner, T_map_base * kMount, at_frame(velocity, kMount), pose_at(k), k));
     T_map_base = T_map_base * travelled(velocity, kPeriod_s);
   }
   return scans;
 }
 
-const scenes::Scene& hall() {
+const scenes::Scene& hall_scene() {
   static const scenes::Scene scene = scenes::hall();
   return scene;
 }
@@ -41,12 +41,12 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-TEST_CASE("a turn is measured at base_link, at the middle of its pairs, and chained to a way") {
+TEST_CASE("a turn is measured pose_at base_link, pose_at the middle of its pairs, and chained to a way") {
   const Twist velocity{3.0, 0.0, 0.8};
   const scenes::Scanner scanner{.sweep_s = 0.01875};
-  const auto samples = track_of(drive(hall(), scanner, hall().line[0], velocity, 24), {}, kMount);
+  const auto samples = track_of(drive(hall_scene(), scanner, hall_scene().line[0], velocity, 24), {}, kMount);
   REQUIRE(samples.size() == 22);
-  CHECK(std::abs((samples.front().stamp - at(1)).seconds() - 0.5 * 0.01875) < 1e-6);
+  CHECK(std::abs((samples.front().stamp - pose_at(1)).seconds() - 0.5 * 0.01875) < 1e-6);
   for (const MotionSample& s : samples) {
     CHECK(s.status == MatchStatus::kMatched);
     CHECK_FALSE(s.standing);
@@ -63,7 +63,7 @@ TEST_CASE("a turn is measured at base_link, at the middle of its pairs, and chai
 }
 
 TEST_CASE("a parked car measures less than 5 mm/s, a creeping one its own speed") {
-  const auto parked = track_of(drive(hall(), {}, hall().line[60], {}, 100), {}, kMount);
+  const auto parked = track_of(drive(hall_scene(), {}, hall_scene().line[60], {}, 100), {}, kMount);
   std::vector<double> speeds;
   std::size_t standing = 0;
   for (const MotionSample& s : parked) {
@@ -77,28 +77,28 @@ TEST_CASE("a parked car measures less than 5 mm/s, a creeping one its own speed"
   ScanTrackParameters plain;
   plain.standing = false;
   std::vector<double> unaided;
-  for (const MotionSample& s : track_of(drive(hall(), {}, hall().line[60], {}, 100), plain, kMount))
+  for (const MotionSample& s : track_of(drive(hall_scene(), {}, hall_scene().line[60], {}, 100), plain, kMount))
     unaided.push_back(std::abs(s.velocity.x_mps));
   CHECK(median(unaided) > 0.010);
 
   std::vector<double> creep;
-  for (const MotionSample& s : track_of(drive(hall(), {}, hall().line[60], {0.05, 0.0, 0.0}, 120), {}, kMount))
+  for (const MotionSample& s : track_of(drive(hall_scene(), {}, hall_scene().line[60], {0.05, 0.0, 0.0}, 120), {}, kMount))
     creep.push_back(s.velocity.x_mps);
   CHECK(median(creep) == doctest::Approx(0.05).epsilon(0.2));
 }
 
 TEST_CASE("a car that sets off does not stand any more") {
-  auto scans = drive(hall(), {}, hall().line[60], {}, 60);
+  auto scans = drive(hall_scene(), {}, hall_scene().line[60], {}, 60);
   const std::size_t start = scans.size();
-  Pose2 T = hall().line[60];
+  Pose2 T = hall_scene().line[60];
   for (std::size_t k = 0; k < 20; ++k) {
     const double speed = 3.0 * kPeriod_s * (static_cast<double>(k) + 0.5);  // 3 m/s^2
     T = T * travelled({speed, 0.0, 0.0}, kPeriod_s);
-    scans.push_back(scenes::scan(hall(), {}, T * kMount, {}, at(start + k), start + k));
+    scans.push_back(scenes::scan(hall_scene(), {}, T * kMount, {}, pose_at(start + k), start + k));
   }
   const auto samples = track_of(scans, {}, kMount);
   for (const MotionSample& s : samples) {
-    const double moving_s = (s.stamp - at(start - 1)).seconds();
+    const double moving_s = (s.stamp - pose_at(start - 1)).seconds();
     if (moving_s > 0.08) CHECK_FALSE(s.standing);
     if (moving_s > 0.08) CHECK(std::abs(s.velocity.x_mps - 3.0 * moving_s) < 0.15);
   }
@@ -126,7 +126,7 @@ TEST_CASE("in a corridor the speed is not invented: it is the guess, and flagged
 }
 
 TEST_CASE("stamps that do not advance are left out, gaps are not bridged, and all is counted") {
-  auto scans = drive(hall(), {}, hall().line[0], {3.0, 0.0, 0.0}, 12);
+  auto scans = drive(hall_scene(), {}, hall_scene().line[0], {3.0, 0.0, 0.0}, 12);
   scans.insert(scans.begin() + 6, scans[5]);  // twice the same
   LaserScan old = scans[2];
   scans.insert(scans.begin() + 9, old);
@@ -148,8 +148,8 @@ TEST_CASE("stamps that do not advance are left out, gaps are not bridged, and al
   CHECK(samples == 12 - 2 - 2);
 }
 
-TEST_CASE("blind scans are flagged, and after them the car is found again at once") {
-  auto scans = drive(hall(), {}, hall().line[0], {3.0, 0.0, 0.3}, 50);
+TEST_CASE("blind scans are flagged, and after them the car is found again pose_at once") {
+  auto scans = drive(hall_scene(), {}, hall_scene().line[0], {3.0, 0.0, 0.3}, 50);
   for (std::size_t k = 15; k < 35; ++k) {
     for (float& range : scans[k].ranges) range = std::numeric_limits<float>::quiet_NaN();
   }
@@ -166,7 +166,7 @@ TEST_CASE("blind scans are flagged, and after them the car is found again at onc
 }
 
 TEST_CASE("an expected velocity that is not a number is not used, and nothing is allocated while the track goes on") {
-  const auto scans = drive(hall(), {}, hall().line[60], {}, 60);
+  const auto scans = drive(hall_scene(), {}, hall_scene().line[60], {}, 60);
   ScanTrack track({}, kMount);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   bool finite = true;

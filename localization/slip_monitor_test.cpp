@@ -27,13 +27,13 @@ SlipResidual residual(double wheel_mps, double scan_mps, double wheel_radps = 0.
 }
 
 // Speeds over time, fed at 50 and 10 Hz; reports at 5 Hz.
-struct Drive {
+struct SlipDrive {
   std::function<Pose2(double)> wheels;
   std::function<Pose2(double)> scans;
   std::optional<MotionCommand> command = std::nullopt;
 };
 
-std::vector<SlipReport> run(SlipMonitor& monitor, const Drive& drive, double until_s) {
+std::vector<SlipReport> run(SlipMonitor& monitor, const SlipDrive& drive, double until_s) {
   std::vector<SlipReport> reports;
   for (int ms = 0; ms <= static_cast<int>(1000.0 * until_s); ms += 20) {
     const double t = 1e-3 * ms;
@@ -155,11 +155,11 @@ TEST_CASE("a loop is as long for the wheels as for the scans, even if the wheels
 
 TEST_CASE("a vehicle that is told to drive and stands is stuck, unless the command is old") {
   SlipMonitor monitor({});
-  const Drive standing{[](double) { return Pose2{}; }, [](double) { return Pose2{}; }, MotionCommand{{}, 0.15, 0.0}};
+  const SlipDrive standing{[](double) { return Pose2{}; }, [](double) { return Pose2{}; }, MotionCommand{{}, 0.15, 0.0}};
   CHECK(run(monitor, standing, 4.0).back().state == SlipState::kStuck);
   SlipMonitor unattended({});
   unattended.add_command({s(-3.0), 0.15, 0.0});
-  Drive without = standing;
+  SlipDrive without = standing;
   without.command.reset();
   CHECK(run(unattended, without, 4.0).back().state == SlipState::kUnknown);
 }

@@ -5,13 +5,13 @@
 #include <cmath>
 
 #include "core/check.hpp"
+#include "core/math.hpp"
 #include "localization/pose_track.hpp"
 
 namespace pitwall::localization {
 
 namespace {
 
-constexpr double kGravity_mps2 = 9.80665;
 constexpr double kImuHeld_s = 0.1;        // after which its last sample says nothing any more
 constexpr double kBlindAccel_mps2 = 3.0;  // per square root of s, while it is silent
 constexpr double kGyroFilter_s = 0.03;    // of its derivative
@@ -184,7 +184,7 @@ void VehicleStateEstimator::stand(Vec2 level_mps2) {
   still.variance = {kStandingVelocity, kStandingVelocity, kStandingTurn, kStandingAccel, kStandingAccel};
   correct(still, inverse_of(sandwich(still.jacobian, p_) + diagonal(still.variance)), now_);
   const std::array<double, 3>& mean = standstill_.mean_accel();
-  gravity_off_ = std::sqrt(square(mean[0]) + square(mean[1]) + square(mean[2])) - kGravity_mps2;
+  gravity_off_ = std::sqrt(square(mean[0]) + square(mean[1]) + square(mean[2])) - math::kStandardGravity_mps2;
 }
 
 void VehicleStateEstimator::add_imu(const Imu& imu, double roll_rad, double pitch_rad) {
@@ -199,7 +199,8 @@ void VehicleStateEstimator::add_imu(const Imu& imu, double roll_rad, double pitc
   const bool continues = dt > 0.0 && dt <= kImuHeld_s;
   gyro_acceleration_ = continues ? gyro_acceleration_ + dt / (kGyroFilter_s + dt) * ((w[2] - gyro_) / dt - gyro_acceleration_) : 0.0;
   gyro_ = w[2];
-  const Vec2 gravity{-kGravity_mps2 * math::sin(pitch_rad), kGravity_mps2 * math::cos(pitch_rad) * math::sin(roll_rad)};
+  const Vec2 gravity{-math::kStandardGravity_mps2 * math::sin(pitch_rad),
+                     math::kStandardGravity_mps2 * math::cos(pitch_rad) * math::sin(roll_rad)};
   const double turn = (w[2] - x_(kBias, 0)) / (1.0 + x_(kScale, 0));
   const Vec2 mount{parameters_.imu_x_m, parameters_.imu_y_m};
   const Vec2 felt = Vec2{f[0], f[1]} - gravity + turn * turn * mount - gyro_acceleration_ * perpendicular(mount);

@@ -9,7 +9,7 @@ namespace pitwall::onboard {
 namespace {
 
 constexpr Duration kOldestScan = from_milliseconds(150);
-constexpr Duration kFutureTolerance = from_milliseconds(20);
+constexpr Duration kScanFromFuture = from_milliseconds(20);
 constexpr double kValidBeams = 0.5;
 
 }  // namespace
@@ -104,7 +104,7 @@ void CarLoop::take_one(drivers::Received<Imu>& imu, Time now) {
 }
 
 bool CarLoop::acceptable(const drivers::Received<LaserScan>& scan, Time now) const {
-  if (now - scan.stamp > kOldestScan || scan.stamp - now > kFutureTolerance) return false;
+  if (now - scan.stamp > kOldestScan || scan.stamp - now > kScanFromFuture) return false;
   const LaserScan& s = scan.value;
   const auto valid = std::count_if(s.ranges.begin(), s.ranges.end(),
                                    [&](float r) { return (r >= s.range_min && r <= s.range_max) || (std::isinf(r) && r > 0.0F); });

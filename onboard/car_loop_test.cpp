@@ -18,7 +18,7 @@ using namespace pitwall::onboard;
 
 namespace {
 
-Time at_ms(std::int64_t ms) { return Time{} + from_milliseconds(100'000 + ms); }
+Time loop_time(std::int64_t ms) { return Time{} + from_milliseconds(100'000 + ms); }
 
 // Wants 1 m/s and 0.1 rad, and remembers what it saw.
 class Steady final : public Controller {
@@ -73,17 +73,17 @@ CarLoopSetup setup(bool bench = false, bool needs_estop = false) {
 struct Loop {
   explicit Loop(std::optional<Duration> period = {}, bool bench = false, bool needs_estop = false)
       : controller(period), loop(setup(bench, needs_estop), controller, nullptr, told) {
-    loop.begin(at_ms(0));
+    loop.begin(loop_time(0));
   }
 
-  void give(Event event, std::int64_t ms) { loop.take(event, at_ms(ms)); }
+  void give(Event event, std::int64_t ms) { loop.take(event, loop_time(ms)); }
   static drivers::Received<LaserScan> scan(std::int64_t stamp_ms, std::int64_t arrival_ms, float range = 2.0F) {
     drivers::Received<LaserScan> s;
     s.value.range_min = 0.06F;
     s.value.range_max = 10.0F;
     s.value.ranges.assign(100, range);
-    s.stamp = at_ms(stamp_ms);
-    s.arrival = at_ms(arrival_ms);
+    s.stamp = loop_time(stamp_ms);
+    s.arrival = loop_time(arrival_ms);
     return s;
   }
   static drivers::Received<vesc::Values> values(std::int64_t ms, double erpm, std::int32_t tachometer) {
@@ -92,7 +92,7 @@ struct Loop {
     v.value.erpm = erpm;
     v.value.tachometer = tachometer;
     v.value.input_voltage_V = 11.8;
-    v.stamp = v.arrival = at_ms(ms);
+    v.stamp = v.arrival = loop_time(ms);
     return v;
   }
   static JoystickState joystick(std::int64_t ms, bool deadman) {
@@ -101,7 +101,7 @@ struct Loop {
     j.connection = 1;
     j.controls.deadman = deadman;
     j.buttons = {0, 0, 1};
-    j.arrival = at_ms(ms);
+    j.arrival = loop_time(ms);
     return j;
   }
   /// 20 ms of a car that stands, at 100 Hz of ticks; returns the last step.
@@ -109,7 +109,7 @@ struct Loop {
     give(values(ms, 0.0, 0), ms);
     give(scan(ms - 19, ms), ms);
     give(joystick(ms, deadman), ms);
-    return loop.tick(at_ms(ms));
+    return loop.tick(loop_time(ms));
   }
   LoopStep armed() {
     give(MotorLink{true, true, true, 1, 7}, 0);
@@ -127,7 +127,7 @@ drivers::Received<Imu> imu(std::int64_t ms, double yaw_rate, double up = 9.81) {
   drivers::Received<Imu> i;
   i.value.angular_velocity_radps = {0.0, 0.0, yaw_rate};
   i.value.linear_acceleration_mps2 = {0.0, 0.0, up};
-  i.stamp = i.arrival = at_ms(ms);
+  i.stamp = i.arrival = loop_time(ms);
   return i;
 }
 
@@ -142,8 +142,8 @@ TEST_CASE("armed: the controller's speed as eRPM and its angle as servo position
   CHECK(step.frames[0].value == doctest::Approx(4614 * 4.0 * 0.02));  // its ramp's first step
   CHECK(step.frames[1].kind == vesc::CommandKind::kServo);
   CHECK(step.frames[1].value == doctest::Approx(-1.2135 * 0.1 + 0.5304));
-  CHECK(step.due == at_ms(240));
-  CHECK(l.loop.tick(at_ms(250)).frame_count == 0);
+  CHECK(step.due == loop_time(240));
+  CHECK(l.loop.tick(loop_time(250)).frame_count == 0);
   CHECK(l.told.scan_told_first);
   CHECK(l.told.ticks == l.controller.calls.size());
 }
@@ -162,10 +162,10 @@ TEST_CASE("a controller by rate is called at its instants, whatever scans come")
   Loop l(from_milliseconds(25));
   for (std::int64_t ms = 5; ms <= 1000; ms += 5) {
     if (ms % 100 == 0) l.give(Loop::scan(ms - 19, ms), ms);
-    l.loop.tick(at_ms(ms));
+    l.loop.tick(loop_time(ms));
   }
   REQUIRE(l.controller.calls.size() == 40);
-  for (std::size_t k = 0; k < 40; ++k) CHECK(l.controller.calls[k] == at_ms(25 * static_cast<std::int64_t>(k + 1)));
+  for (std::size_t k = 0; k < 40; ++k) CHECK(l.controller.calls[k] == loop_time(25 * static_cast<std::int64_t>(k + 1)));
 }
 
 TEST_CASE("row 16: the locks are alike, the smaller of both sides, and so is what is sent") {
@@ -177,16 +177,16 @@ TEST_CASE("row 16: the locks are alike, the smaller of both sides, and so is wha
 TEST_CASE("row 23: a scan that is old, from the future, or mostly without a valid beam is refused and refreshes nothing") {
   Loop l;
   l.give(Loop::scan(81, 100), 100);
-  CHECK(l.loop.facts().scan == at_ms(100));
+  CHECK(l.loop.facts().scan == loop_time(100));
   l.give(Loop::scan(0, 151), 151);
   l.give(Loop::scan(221, 200), 200);
   l.give(Loop::scan(200, 219, std::numeric_limits<float>::quiet_NaN()), 219);
   l.give(Loop::scan(201, 220, 0.01F), 220);
-  CHECK(l.loop.facts().scan == at_ms(100));
+  CHECK(l.loop.facts().scan == loop_time(100));
   CHECK(l.loop.counts().scans_refused == 4);
   CHECK(l.told.scan == 1);
   l.give(Loop::scan(211, 230, std::numeric_limits<float>::infinity()), 230);  // nothing in reach is a valid answer
-  CHECK(l.loop.facts().scan == at_ms(230));
+  CHECK(l.loop.facts().scan == loop_time(230));
 }
 
 TEST_CASE("telemetry and gyro become odometry: a turn of 1 rad/s at 1 m/s") {
@@ -246,7 +246,7 @@ TEST_CASE(
         l.give(Loop::scan(ms - 19, ms), ms);
         l.give(Loop::joystick(ms, true), ms);
       }
-      const LoopStep step = l.loop.tick(at_ms(ms));
+      const LoopStep step = l.loop.tick(loop_time(ms));
       if (stopped_ms == 0 && step.out.state != State::kArmed) {
         stopped_ms = ms;
         CHECK(step.out.cause == Cause::kImuMismatch);
@@ -259,15 +259,15 @@ TEST_CASE(
 
 TEST_CASE("row 27: what an emergency stop input says reaches the supervisor with the tick") {
   Loop l({}, false, true);
-  l.give(EstopReport{EstopSays::kGo, at_ms(0)}, 0);
+  l.give(EstopReport{EstopSays::kGo, loop_time(0)}, 0);
   for (std::int64_t ms = 20; ms <= 200; ms += 20) {
-    l.give(EstopReport{EstopSays::kGo, at_ms(ms)}, ms);
+    l.give(EstopReport{EstopSays::kGo, loop_time(ms)}, ms);
     l.armed();
   }
-  l.give(EstopReport{EstopSays::kGo, at_ms(240)}, 240);
+  l.give(EstopReport{EstopSays::kGo, loop_time(240)}, 240);
   CHECK(l.round(240, true).out.state != State::kEstop);
-  l.give(EstopReport{EstopSays::kStop, at_ms(241)}, 241);
-  CHECK(l.loop.tick(at_ms(242)).out.cause == Cause::kEstopInput);
+  l.give(EstopReport{EstopSays::kStop, loop_time(241)}, 241);
+  CHECK(l.loop.tick(loop_time(242)).out.cause == Cause::kEstopInput);
 }
 
 TEST_CASE("without a gyro the yaw rate is that of the steering's model") {
@@ -279,7 +279,7 @@ TEST_CASE("without a gyro the yaw rate is that of the steering's model") {
     l.give(Loop::values(ms, 4614.0, counts), ms);
     l.give(Loop::scan(ms - 19, ms), ms);
     l.give(Loop::joystick(ms, true), ms);
-    l.loop.tick(at_ms(ms));
+    l.loop.tick(loop_time(ms));
   }
   REQUIRE(l.loop.supervisor().state() == State::kArmed);
   CHECK(l.told.odometry.yaw_rate_radps == doctest::Approx(std::tan(0.1) / 0.36).epsilon(0.01));
@@ -290,7 +290,7 @@ TEST_CASE("telemetry of the connection before counts for nothing") {
   l.armed();
   l.give(MotorLink{true, true, true, 2, 7}, 250);
   CHECK_FALSE(l.loop.facts().telemetry.has_value());
-  CHECK(l.loop.tick(at_ms(250)).frame_count == 0);
+  CHECK(l.loop.tick(loop_time(250)).frame_count == 0);
   CHECK(l.loop.supervisor().state() == State::kNoDevice);
 }
 
@@ -300,8 +300,8 @@ TEST_CASE("a tick allocates nothing") {
   l.controller.calls.reserve(10);
   Event scan = Loop::scan(241, 260);
   const AllocationGuard guard;
-  l.loop.take(scan, at_ms(260));
-  l.loop.tick(at_ms(260));
+  l.loop.take(scan, loop_time(260));
+  l.loop.tick(loop_time(260));
   CHECK(guard.count() == 0);
 }
 

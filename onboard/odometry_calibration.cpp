@@ -27,22 +27,22 @@ double median(std::vector<double> values) {
   return 0.5 * (values[(n - 1) / 2] + values[n / 2]);
 }
 
-std::string number(double value) { return format_number(value, 6); }
+std::string six_digits(double value) { return format_number(value, 6); }
 
 Result<double> gain_of(const TapeTrial& trial, double offset_erpm) {
   const auto& t = trial.series.t_s;
   const auto& erpm = trial.series.erpm;
-  if (!(trial.tape_m >= kShortestTape_m)) return Error{trial.name + ": a tape of " + number(trial.tape_m) + " m; at least 1 m"};
+  if (!(trial.tape_m >= kShortestTape_m)) return Error{trial.name + ": a tape of " + six_digits(trial.tape_m) + " m; at least 1 m"};
   if (t.size() < 3) return Error{trial.name + ": " + std::to_string(t.size()) + " samples of the motor controller"};
   for (const double end : {erpm.front(), erpm.back()}) {
     if (std::abs(end - offset_erpm) > kRestErpm)
-      return Error{trial.name + ": must begin and end standing, but has " + number(end) + " eRPM at an end"};
+      return Error{trial.name + ": must begin and end standing, but has " + six_digits(end) + " eRPM at an end"};
   }
   double integral = 0.0;
   for (std::size_t k = 1; k < t.size(); ++k) {
     const double dt = t[k] - t[k - 1];
     if (!(dt > 0.0 && dt <= kLongestGap_s))
-      return Error{trial.name + ": samples are " + number(dt) + " s apart at " + number(t[k]) + " s; at most 0.2 s"};
+      return Error{trial.name + ": samples are " + six_digits(dt) + " s apart at " + six_digits(t[k]) + " s; at most 0.2 s"};
     integral += 0.5 * (erpm[k] + erpm[k - 1] - 2.0 * offset_erpm) * dt;
   }
   return integral / trial.tape_m;
@@ -82,10 +82,10 @@ RestAndDrive split_at_start(const ErpmSeries& series) {
 
 Result<double> measure_offset(const ErpmSeries& standing) {
   const double lasts_s = standing.t_s.empty() ? 0.0 : standing.t_s.back() - standing.t_s.front();
-  if (lasts_s < kShortestRest_s) return Error{"stood for " + number(lasts_s) + " s; at least 5 s are needed"};
+  if (lasts_s < kShortestRest_s) return Error{"stood for " + six_digits(lasts_s) + " s; at least 5 s are needed"};
   const double middle = median(standing.erpm);
   for (const double erpm : standing.erpm) {
-    if (std::abs(erpm - middle) > kRestErpm) return Error{"the car moved: " + number(erpm) + " eRPM"};
+    if (std::abs(erpm - middle) > kRestErpm) return Error{"the car moved: " + six_digits(erpm) + " eRPM"};
   }
   return middle;
 }
@@ -105,12 +105,12 @@ Result<MeasuredGain> measure_gain(const std::vector<TapeTrial>& trials, double o
   const auto [least, most] = std::minmax_element(out.trials.begin(), out.trials.end());
   if (*least < 0.0) {
     return Error{
-        "the gain comes out negative, " + number(*least) +
+        "the gain comes out negative, " + six_digits(*least) +
         " eRPM s/m: fault of direction. Did the car go forwards? Then exchange two motor phases or invert the motor in VESC Tool "
         "(Motor Settings > General > Invert Motor Direction); for a recording of the f1tenth ROS driver, which negates, give --negated"};
   }
   if (*most - *least > kLargestSpread * std::abs(out.gain)) {
-    return Error{"the trials differ by " + number(100.0 * (*most - *least) / out.gain) +
+    return Error{"the trials differ by " + six_digits(100.0 * (*most - *least) / out.gain) +
                  " %: wheels that slipped, or a tape that was not followed to its end; at most 5 %"};
   }
   return out;
@@ -124,7 +124,7 @@ Result<MeasuredSteering> measure_steering(const std::vector<CircleTrial>& circle
   bool left = false;
   bool right = false;
   for (const CircleTrial& circle : circles) {
-    if (!(circle.diameter_m > 0.0)) return Error{"a circle of " + number(circle.diameter_m) + " m"};
+    if (!(circle.diameter_m > 0.0)) return Error{"a circle of " + six_digits(circle.diameter_m) + " m"};
     const double angle = math::atan(2.0 * wheelbase_m / circle.diameter_m);  // 0 where it went straight
     angles.push_back(circle.to_the_left ? angle : -angle);
     left = left || angles.back() > 0.0;
@@ -151,7 +151,7 @@ Result<MeasuredSteering> measure_steering(const std::vector<CircleTrial>& circle
     out.residual_rad = std::max(out.residual_rad, std::abs((circles[k].servo - out.offset) / out.gain_per_rad - angles[k]));
   }
   if (!(out.residual_rad <= kLargestResidual_rad))
-    return Error{"no line fits the circles: off by " + number(out.residual_rad) + " rad; at most 0.05 rad"};
+    return Error{"no line fits the circles: off by " + six_digits(out.residual_rad) + " rad; at most 0.05 rad"};
   return out;
 }
 
@@ -166,8 +166,8 @@ Result<std::string> with_measured(const std::string& profile, const std::string&
       const std::size_t unit = line.find("unit:");
       const std::size_t after = unit == std::string::npos ? unit : line.find(',', unit);
       if (after == std::string::npos) return Error{key + ": its line has no unit: " + line};
-      line = begin + " {value: " + number(value) + ", " + line.substr(unit, after - unit) + ", provenance: MEASURED, source: \"" + source +
-             "\"}";
+      line = begin + " {value: " + six_digits(value) + ", " + line.substr(unit, after - unit) + ", provenance: MEASURED, source: \"" +
+             source + "\"}";
       found = true;
     }
     out += line + (end < profile.size() ? "\n" : "");

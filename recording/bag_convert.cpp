@@ -14,7 +14,7 @@ namespace pitwall::recording {
 
 namespace {
 
-constexpr std::uint64_t kProgressEvery = 4096;
+constexpr std::uint64_t kConvertProgressEvery = 4096;
 
 /// Whichever storage is written.
 class Output {
@@ -144,7 +144,7 @@ Status copy(std::vector<Input>& inputs, const ConvertOptions& options, Output& o
       ++result.messages;
     }
     input->next = input->reader.next();
-    if (progress && result.messages % kProgressEvery == 0 && !progress(result.messages, total)) {
+    if (progress && result.messages % kConvertProgressEvery == 0 && !progress(result.messages, total)) {
       result.complete = false;
       return {};
     }

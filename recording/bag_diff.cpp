@@ -15,7 +15,7 @@ namespace pitwall::recording {
 
 namespace {
 
-constexpr std::uint64_t kProgressEvery = 4096;
+constexpr std::uint64_t kDiffProgressEvery = 4096;
 
 /// A topic of one recording, as far as one pass tells.
 struct Summary {
@@ -38,7 +38,7 @@ Result<Summaries> summarise(const std::filesystem::path& path, const DiffOptions
     ++summary.count;
     if (!options.ignore_times) summary.hash.add(message->log_time.ns);
     summary.hash.add(as_text(message->data));
-    if (progress && ++seen % kProgressEvery == 0 && !progress(seen, reader->message_count())) {
+    if (progress && ++seen % kDiffProgressEvery == 0 && !progress(seen, reader->message_count())) {
       result.complete = false;
       break;
     }

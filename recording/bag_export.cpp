@@ -14,7 +14,7 @@ namespace pitwall::recording {
 
 namespace {
 
-constexpr std::uint64_t kProgressEvery = 1024;
+constexpr std::uint64_t kExportProgressEvery = 1024;
 constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
 
 void append_hex(Bytes bytes, std::string& out) {
@@ -141,7 +141,7 @@ ExportCounts write_json_lines(BagReader& reader, std::uint64_t limit, const std:
     line += "}\n";
     out(line);
     ++counts.written;
-    if (progress && counts.written % kProgressEvery == 0 && !progress(counts.written, std::min(limit, reader.message_count()))) {
+    if (progress && counts.written % kExportProgressEvery == 0 && !progress(counts.written, std::min(limit, reader.message_count()))) {
       counts.complete = false;
       break;
     }
@@ -178,7 +178,7 @@ Result<std::vector<CsvFile>> export_csv(BagReader& reader, const std::filesystem
       }
       if (Status flushed = table.rows->flush(kBufferBytes); !flushed) return flushed.error();
     }
-    if (progress && ++seen % kProgressEvery == 0 && !progress(seen, reader.message_count())) {
+    if (progress && ++seen % kExportProgressEvery == 0 && !progress(seen, reader.message_count())) {
       counts.complete = false;
       break;
     }

@@ -15,7 +15,7 @@ namespace pitwall::recording {
 namespace {
 
 constexpr std::size_t kMostSamples = std::size_t{1} << 17;
-constexpr std::uint64_t kProgressEvery = 4096;
+constexpr std::uint64_t kInfoProgressEvery = 4096;
 constexpr std::int64_t kWallClock = 1'000'000'000'000'000'000;  // 2001-09-09: no simulation or uptime gets there
 constexpr std::int64_t kSameClock = 3'600'000'000'000;          // an hour: what latency and time zones do not explain
 
@@ -137,7 +137,7 @@ BagInfo inspect(BagReader& reader, const std::string& path, bool decode, const B
     see(running[message->topic], decoder.definition(message->topic), *message, decode, scratch);
     publish.add((message->log_time - message->publish_time).ns);
     ++info.messages;
-    if (progress && info.messages % kProgressEvery == 0 && !progress(info.messages, reader.message_count())) {
+    if (progress && info.messages % kInfoProgressEvery == 0 && !progress(info.messages, reader.message_count())) {
       info.complete = false;
       break;
     }

@@ -26,17 +26,17 @@ Topic topic(const std::string& name, const std::string& type = "std_msgs/msg/Str
   return made;
 }
 
-struct Message {
+struct BagText {
   std::string topic;
   std::int64_t time = 0;
   std::string data;
 };
 
 /// A bag of these messages.
-void write_bag(const fs::path& folder, const std::vector<Message>& messages, const WriteOptions& options = {}) {
+void write_bag(const fs::path& folder, const std::vector<BagText>& messages, const WriteOptions& options = {}) {
   auto writer = BagWriter::create(folder, options);
   REQUIRE(writer.ok());
-  for (const Message& message : messages) {
+  for (const BagText& message : messages) {
     const auto index =
         writer->add_topic(topic(message.topic, message.topic == "/tf_static" ? "tf2_msgs/msg/TFMessage" : "std_msgs/msg/String"));
     REQUIRE(index.ok());
@@ -163,7 +163,7 @@ TEST_CASE("file compression: one split at a time in a temporary file that is gon
   WriteOptions options;
   options.split_after = {25};
   options.compression = Compression::kNone;
-  std::vector<Message> messages;
+  std::vector<BagText> messages;
   for (int k = 0; k < 40; ++k)
     messages.push_back({"/a", 2 * k, std::string(5000, static_cast<char>('a' + k % 26)) + std::to_string(k * 7919)});
   write_bag(temp.path() / "run", messages, options);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-Topic topic(const std::string& name, bool latched = false) {
+Topic text_topic(const std::string& name, bool latched = false) {
   Topic made;
   made.name = name;
   made.type = latched ? "tf2_msgs/msg/TFMessage" : "std_msgs/msg/String";
@@ -30,7 +30,7 @@ Topic topic(const std::string& name, bool latched = false) {
 
 std::string payload(int k) { return "message " + std::to_string(k); }
 
-/// Messages every 10 ms on a topic of the writer.
+/// Messages every 10 ms on a text_topic of the writer.
 void write_messages(BagWriter& writer, std::size_t to, int first, int count) {
   for (int k = first; k < first + count; ++k) {
     const Time at{std::int64_t{k} * 10'000'000};
@@ -47,7 +47,7 @@ TEST_CASE("what is written is read back: order, bytes, times, sequence, topics, 
     options.compression = compression;
     auto writer = BagWriter::create(temp.path() / "run", options);
     REQUIRE(writer.ok());
-    const std::size_t a = writer->add_topic(topic("/a")).value();
+    const std::size_t a = writer->add_topic(text_topic("/a")).value();
     write_messages(*writer, a, 0, 300);
     REQUIRE(writer->close().ok());
     REQUIRE(writer->close().ok());
@@ -80,7 +80,7 @@ TEST_CASE("a writer that is never closed loses at most the last second") {
   const auto folder = temp.path() / "run";
   auto writer = BagWriter::create(folder);
   REQUIRE(writer.ok());
-  const std::size_t a = writer->add_topic(topic("/a")).value();
+  const std::size_t a = writer->add_topic(text_topic("/a")).value();
   write_messages(*writer, a, 0, 250);  // up to 2.49 s
   auto reader = BagReader::open(folder);
   REQUIRE(reader.ok());
@@ -100,7 +100,7 @@ TEST_CASE("a MiB is flushed whatever the time") {
   options.compression = Compression::kNone;
   auto writer = BagWriter::create(temp.path() / "run", options);
   REQUIRE(writer.ok());
-  const std::size_t a = writer->add_topic(topic("/a")).value();
+  const std::size_t a = writer->add_topic(text_topic("/a")).value();
   const std::string half(600'000, 'x');
   for (int k = 0; k < 3; ++k) REQUIRE(writer->write(a, {k}, {k}, as_bytes(half)).ok());
   CHECK(BagReader::open(temp.path() / "run")->message_count() == 2);
@@ -112,8 +112,8 @@ TEST_CASE("splits: each file stands alone, latched topics begin each, the bag re
   options.split_after = {kSecond};
   auto writer = BagWriter::create(temp.path() / "run", options);
   REQUIRE(writer.ok());
-  const std::size_t tf = writer->add_topic(topic("/tf_static", true)).value();
-  const std::size_t a = writer->add_topic(topic("/a")).value();
+  const std::size_t tf = writer->add_topic(text_topic("/tf_static", true)).value();
+  const std::size_t a = writer->add_topic(text_topic("/a")).value();
   REQUIRE(writer->write(tf, {0}, {0}, as_bytes("laser")).ok());
   REQUIRE(writer->write(tf, {1}, {1}, as_bytes("imu")).ok());
   write_messages(*writer, a, 1, 299);
@@ -145,7 +145,7 @@ TEST_CASE("messages that were dropped are counted in the metadata and leave a ga
   const TempFolder temp("writer");
   auto writer = BagWriter::create(temp.path() / "run");
   REQUIRE(writer.ok());
-  const std::size_t a = writer->add_topic(topic("/a")).value();
+  const std::size_t a = writer->add_topic(text_topic("/a")).value();
   write_messages(*writer, a, 0, 1);
   writer->count_dropped(a, 3);
   write_messages(*writer, a, 1, 1);
@@ -161,7 +161,7 @@ TEST_CASE("files are indexed, with checksums, profile ros2 and the metadata insi
   const TempFolder temp("writer");
   auto writer = BagWriter::create(temp.path() / "run");
   REQUIRE(writer.ok());
-  const std::size_t a = writer->add_topic(topic("/a")).value();
+  const std::size_t a = writer->add_topic(text_topic("/a")).value();
   write_messages(*writer, a, 0, 300);
   REQUIRE(writer->close().ok());
   auto source = open_source(temp.path() / "run" / "run_0.mcap");
@@ -183,7 +183,7 @@ TEST_CASE("for Humble: metadata version 5, QoS as numbers in a string") {
   options.ros_distro = "humble";
   auto writer = BagWriter::create(temp.path() / "run", options);
   REQUIRE(writer.ok());
-  Topic words = topic("/a");
+  Topic words = text_topic("/a");
   words.qos = "- history: keep_last\n  depth: 5\n  reliability: best_effort\n  durability: transient_local\n";
   const std::size_t a = writer->add_topic(words).value();
   write_messages(*writer, a, 0, 1);

@@ -21,7 +21,6 @@ namespace pitwall::recording {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::int64_t kMs = 1'000'000;
 using Lines = std::vector<std::string>;
 
 Topic typed(const std::string& name, const std::string& type) {

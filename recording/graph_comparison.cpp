@@ -9,7 +9,7 @@
 namespace pitwall::recording {
 namespace {
 
-constexpr Duration kLargestGap{500'000'000};
+constexpr Duration kLargestPoseGap{500'000'000};
 
 struct Pair {
   Pose3 pose;
@@ -24,7 +24,7 @@ std::vector<Pair> paired(std::span<const StampedPose> trajectory, std::span<cons
     if (after == reference.end()) continue;
     if (after->stamp == each.stamp) {
       pairs.push_back({each.pose, after->pose});
-    } else if (after != reference.begin() && after->stamp - (after - 1)->stamp <= kLargestGap) {
+    } else if (after != reference.begin() && after->stamp - (after - 1)->stamp <= kLargestPoseGap) {
       pairs.push_back({each.pose, interpolate(*(after - 1), *after, each.stamp)});
     }
   }

@@ -15,12 +15,11 @@ namespace {
 
 namespace ros = ros_messages;
 
-constexpr double kDegree = math::kPi / 180.0;
 // UST-10LX: beam 540 of 1081 looks ahead, a quarter of a degree apart; 65.533 m is its code for no return.
-constexpr double kBeam_rad = 0.25 * kDegree;
+constexpr double kBeam_rad = 0.25 * math::kDegree;
 constexpr double kAhead = 540.0;
 constexpr double kNoReturn_m = 65.5;
-constexpr double kLatest_s = 9e9;
+constexpr double kLatestRow_s = 9e9;
 
 /// The beams of the table: columns LIDAR_nnnn with their numbers.
 struct Beams {
@@ -80,7 +79,7 @@ class Reader {
         finite = finite && std::isfinite(table_.at(row, *table_.column(needed)));
       }
       const double t_s = table_.at(row, *table_.column("time"));
-      if (!finite || t_s < 0.0 || t_s > kLatest_s) continue;
+      if (!finite || t_s < 0.0 || t_s > kLatestRow_s) continue;
       const Time stamp = Time{} + from_seconds(t_s);
       backward += !stamp_.empty() && stamp <= stamp_.back() ? 1 : 0;
       stamp_.push_back(stamp);

@@ -121,13 +121,13 @@ Status add_imu(ImportedLog& log, const std::string& from, const ImuTable& imu, c
 
 namespace {
 
-struct Source {
+struct LogSource {
   std::string name;
   std::string origin;
   std::string text;
 };
 
-Result<std::vector<Source>> files_of(const fs::path& log) {
+Result<std::vector<LogSource>> files_of(const fs::path& log) {
   std::vector<fs::path> paths;
   std::error_code failed;
   if (fs::is_directory(log, failed)) {
@@ -138,7 +138,7 @@ Result<std::vector<Source>> files_of(const fs::path& log) {
   } else {
     paths.push_back(log);
   }
-  std::vector<Source> files;
+  std::vector<LogSource> files;
   for (const fs::path& path : paths) {
     Result<std::string> text = read_file(path);
     if (!text) return text.error();
@@ -169,7 +169,7 @@ Result<ImportReport> import_run(const ImportOptions& options) {
   if (fs::exists(options.output, failed) && !(fs::is_directory(options.output, failed) && fs::is_empty(options.output, failed))) {
     return Error{options.output.string() + ": it exists and is not empty"};
   }
-  const Result<std::vector<Source>> files = files_of(options.log);
+  const Result<std::vector<LogSource>> files = files_of(options.log);
   if (!files) return files.error();
   if (const Status written = log.write(options.output / "bag"); !written) return written.error();
   RunManifest manifest;
@@ -181,7 +181,7 @@ Result<ImportReport> import_run(const ImportOptions& options) {
   manifest.finished = true;
   manifest.build = build_id();
   manifest.cars = {{"car", "", ""}};
-  for (const Source& file : *files) {
+  for (const LogSource& file : *files) {
     if (const Status kept = write_file(options.output / "metadata" / "files" / file.name, file.text); !kept) return kept.error();
     manifest.files.push_back({file.name, file.origin, sha256_hex(file.text)});
   }

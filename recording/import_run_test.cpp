@@ -24,8 +24,6 @@ using namespace pitwall::recording;
 
 namespace {
 
-constexpr double kDegree = math::kPi / 180.0;
-
 bool says(const std::vector<std::string>& lines, const std::string& part) {
   return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) { return line.find(part) != std::string::npos; });
 }
@@ -67,7 +65,7 @@ void write_imu(const std::filesystem::path& folder, double g, double rate, bool 
 
 TEST_CASE("g and deg/s are told from gravity and the IMU's own heading, and converted") {
   const TempFolder folder("import_units");
-  write_imu(folder.path() / "log", 1.0, 1.0 / kDegree, true);
+  write_imu(folder.path() / "log", 1.0, 1.0 / math::kDegree, true);
   ImportOptions options;
   options.log = folder.path() / "log";
   options.output = folder.path() / "run";
@@ -149,8 +147,8 @@ TEST_CASE("one table: pose, speed, executed and asked controls, beams") {
   CHECK(std::isnan(drive[0].drive.speed));
   CHECK(drive[9].drive.acceleration == 0.3F);
   const auto scan = messages<ros_messages::LaserScan>(options.output, "/scan");
-  CHECK(scan[0].angle_min == doctest::Approx(-10.0 * kDegree));
-  CHECK(scan[0].angle_increment == doctest::Approx(10.0 * kDegree));
+  CHECK(scan[0].angle_min == doctest::Approx(-10.0 * math::kDegree));
+  CHECK(scan[0].angle_increment == doctest::Approx(10.0 * math::kDegree));
   CHECK(std::isinf(scan[0].ranges[1]));
   CHECK(load_manifest(options.output)->car_id == "f1tenth");
   // Not over something that is there.
@@ -192,7 +190,7 @@ TEST_CASE("real cars: FrictionMaps, with its units and a yaw rate that is not th
   }
   const auto imu = messages<ros_messages::Imu>(folder.path() / "DS1", "/imu");
   REQUIRE(imu.size() == 1427);
-  CHECK(imu[0].angular_velocity.z == doctest::Approx(5.0048828125 * kDegree));
+  CHECK(imu[0].angular_velocity.z == doctest::Approx(5.0048828125 * math::kDegree));
   CHECK(imu[0].linear_acceleration.z == doctest::Approx(1.17822265625 * 9.80665));
 }
 

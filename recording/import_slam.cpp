@@ -17,12 +17,11 @@ namespace {
 
 namespace ros = ros_messages;
 
-constexpr double kDegree = math::kPi / 180.0;
 // BreezySLAM's logs come from one robot of MINES ParisTech: a Hokuyo URG-04LX (682 beams over 240 degrees, up to 4 m, 145 mm ahead of the
 // axle) on wheels of 77 mm, 330 mm apart, 2000 ticks a turn.
 constexpr std::size_t kBreezyFirst = 24;
 constexpr std::size_t kBreezyBeams = 682;
-constexpr double kBreezyFov_rad = 240.0 * kDegree;
+constexpr double kBreezyFov_rad = 240.0 * math::kDegree;
 constexpr double kBreezyRange_m = 4.0;
 constexpr double kBreezyTick_m = 2.0 * math::kPi * 0.077 / 2000.0;
 constexpr double kBreezyTrack_m = 0.33;

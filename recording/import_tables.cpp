@@ -19,8 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 namespace ros = ros_messages;
 
-constexpr double kDegree = math::kPi / 180.0;
-
 /// A table of the folder with its stamps; rows that are not finite in a needed column are left out.
 struct Stamped {
   CsvTable table;
@@ -115,7 +113,7 @@ void add_odometry(const Stamped& from, const std::string& topic, const std::stri
   double turned = 0.0;
   for (std::size_t i = 1; i < yaw.size(); ++i) turned += std::abs(wrap_angle(yaw[i] - yaw[i - 1]));
   if (all_zero(wz) && turned > 0.1) {
-    log.report.traps.push_back(from.name + ": wz is 0 throughout while its heading turns by " + format_number(turned / kDegree, 4) +
+    log.report.traps.push_back(from.name + ": wz is 0 throughout while its heading turns by " + format_number(turned / math::kDegree, 4) +
                                " deg in all; the yaw rate is taken from the heading");
     yaw_rate = turn_rate_of(seconds_of(from.stamp), yaw);
     for (double& each : yaw_rate) each = std::isfinite(each) ? each : 0.0;
@@ -149,7 +147,7 @@ void add_poses(const Stamped& from, ImportedLog& log) {
 void check_euler(const Stamped& from, const std::vector<double>& turn, ImportReport& report) {
   if (!from.table.has("phi_y")) return;
   std::vector<double> euler = from.column("phi_y");
-  for (double& each : euler) each *= kDegree;
+  for (double& each : euler) each *= math::kDegree;
   const std::vector<double> rate = turn_rate_of(seconds_of(from.stamp), euler);
   double products = 0.0;
   for (std::size_t i = 0; i < rate.size(); ++i) {

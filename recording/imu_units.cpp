@@ -12,7 +12,6 @@ namespace pitwall::recording {
 
 namespace {
 
-constexpr double kGravity = 9.80665;
 constexpr double kDegreesPerRadian = 180.0 / math::kPi;
 // Standing or driving, the median of |a| is within 40 % of gravity; a factor of 3 either way separates 1 from 57.
 constexpr double kNearGravity = 1.4;
@@ -65,14 +64,14 @@ std::string_view name(RateUnit unit) {
   return unit == RateUnit::kDegreesPerSecond ? "deg/s" : unit == RateUnit::kRadiansPerSecond ? "rad/s" : "unknown";
 }
 
-double ImuUnits::acceleration_factor() const { return acceleration == AccelerationUnit::kG ? kGravity : 1.0; }
+double ImuUnits::acceleration_factor() const { return acceleration == AccelerationUnit::kG ? math::kStandardGravity_mps2 : 1.0; }
 double ImuUnits::rate_factor() const { return rate == RateUnit::kDegreesPerSecond ? 1.0 / kDegreesPerRadian : 1.0; }
 
 ImuUnits detect_imu_units(const ImuColumns& imu, const std::vector<TurnReference>& references) {
   ImuUnits units;
   units.median_acceleration = median_norm(imu);
   if (near(units.median_acceleration, 1.0, kNearGravity)) units.acceleration = AccelerationUnit::kG;
-  if (near(units.median_acceleration, kGravity, kNearGravity)) units.acceleration = AccelerationUnit::kMetresPerSecond2;
+  if (near(units.median_acceleration, math::kStandardGravity_mps2, kNearGravity)) units.acceleration = AccelerationUnit::kMetresPerSecond2;
   units.reason = "acceleration in " + std::string(name(units.acceleration)) + ": its median is " + number_of(units.median_acceleration);
   for (const TurnReference& reference : references) {
     const double gain = gain_over(imu.gyro_z, reference.yaw_rate_radps);

@@ -17,7 +17,7 @@ namespace {
 
 using namespace mcap;
 
-struct Seen {
+struct SeenRecords {
   std::vector<std::int64_t> times;
   std::vector<std::string> data;
   std::vector<std::string> topics;
@@ -31,8 +31,8 @@ struct Seen {
   [[nodiscard]] bool says(const std::string& words) const { return text().find(words) != std::string::npos; }
 };
 
-Seen read(Bytes file) {
-  Seen seen;
+SeenRecords read(Bytes file) {
+  SeenRecords seen;
   const auto storage = open_mcap(std::make_unique<MemorySource>(file), "file", seen.findings);
   Selection all;
   all.topics.assign(storage->topics().size(), true);
@@ -109,11 +109,11 @@ TEST_CASE("old type names are completed") {
 TEST_CASE("a chunk with a wrong checksum is left out, with its place; the others are read") {
   Buffer bytes = three_chunks();
   bytes[find(bytes, "message 2")] ^= 1;
-  const Seen by_index = read(bytes);
+  const SeenRecords by_index = read(bytes);
   CHECK(by_index.times == std::vector<std::int64_t>{10, 20, 50, 60});
   CHECK(by_index.says("the checksum of a chunk is wrong; left out the chunk"));
   bytes.resize(bytes.size() - 1);  // no end magic: front to back
-  const Seen streamed = read(bytes);
+  const SeenRecords streamed = read(bytes);
   CHECK(streamed.times == by_index.times);
   CHECK(streamed.says("the checksum of a chunk is wrong"));
 }
@@ -142,7 +142,7 @@ TEST_CASE("chunks in lz4 and zstd read like plain ones") {
     channel.topic = "/a";
     compose(bytes, channel);
     compose(bytes, chunk);
-    const Seen seen = read(bytes);
+    const SeenRecords seen = read(bytes);
     REQUIRE(seen.data.size() == 1);
     CHECK(seen.data[0] == std::string(1000, 'x'));
     // What the claimed size says is not believed, nor allocated.
@@ -168,7 +168,7 @@ TEST_CASE("messages come in order of time, equal times in order of the file, wha
         file.put(times[k], std::to_string(k));
         if (k % 3 == 2 && chunked) file.flush();
       }
-      const Seen seen = read(file.close());
+      const SeenRecords seen = read(file.close());
       CHECK(seen.times == std::vector<std::int64_t>{5, 10, 20, 30, 30, 30, 30, 50, 60, 70});
       CHECK(seen.data == std::vector<std::string>{"7", "1", "4", "2", "3", "6", "9", "0", "5", "8"});
       CHECK_FALSE(seen.findings.damaged());
@@ -200,7 +200,7 @@ TEST_CASE("unknown records are stepped over, in chunks and outside") {
   compose(bytes, chunk);
   put_unknown(bytes, 0x42);
   compose(bytes, message_at(3, "outside"));
-  const Seen seen = read(bytes);
+  const SeenRecords seen = read(bytes);
   CHECK(seen.times == std::vector<std::int64_t>{1, 2, 3});
 }
 
@@ -214,7 +214,7 @@ TEST_CASE("after a stretch of rubbish the messages go on") {
     Buffer bytes = whole;
     const std::size_t from = find(bytes, "message number 5");
     std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(from), 60, rubbish);
-    const Seen seen = read(bytes);
+    const SeenRecords seen = read(bytes);
     CHECK(seen.findings.damaged());
     CHECK(std::count(seen.times.begin(), seen.times.end(), 4) == 1);
     for (std::int64_t time = 8; time < 20; ++time) CHECK(std::count(seen.times.begin(), seen.times.end(), time) == 1);
@@ -259,7 +259,7 @@ TEST_CASE("messages whose definition went with another chunk are kept without a 
   Buffer bytes = three_chunks({});  // definitions in the first chunk
   bytes[find(bytes, "message 0")] ^= 1;
   bytes.resize(find(bytes, "message 5") + 9);  // and the summary is not there to help
-  const Seen seen = read(bytes);
+  const SeenRecords seen = read(bytes);
   CHECK(seen.times == std::vector<std::int64_t>{30, 40, 50, 60});
   CHECK(seen.topics[0] == "(channel 1, its name is lost)");
   CHECK(seen.says("no record defines channel 1"));
@@ -286,7 +286,7 @@ TEST_CASE("a channel defined twice in two ways, a chunk in a chunk, a message wi
   chunk.uncompressed_size = records.size();
   chunk.records = Bytes64(records.data(), records.size());
   compose(bytes, chunk);
-  const Seen seen = read(bytes);
+  const SeenRecords seen = read(bytes);
   CHECK(seen.data == std::vector<std::string>{"z"});
   CHECK(seen.topics == std::vector<std::string>{"/a"});
   CHECK(seen.says("channel 1 is defined twice, as '/a' and as '/b'"));
@@ -299,11 +299,11 @@ TEST_CASE("of every prefix of a file the whole messages are read, in order, and 
     WriterOptions options = recorder();
     options.chunked = chunked;
     const Buffer whole = three_chunks(options);
-    const Seen all = read(whole);
+    const SeenRecords all = read(whole);
     REQUIRE(all.data.size() == 6);
     std::size_t most = 0;
     for (std::size_t size = 0; size < whole.size(); ++size) {
-      const Seen seen = read(Bytes(whole).first(size));
+      const SeenRecords seen = read(Bytes(whole).first(size));
       CHECK(seen.data.size() >= most);
       most = std::max(most, seen.data.size());
       REQUIRE(seen.data.size() <= 6);
@@ -324,7 +324,7 @@ TEST_CASE("whichever byte of a checksummed file changes, no message is invented 
       CAPTURE(at);
       Buffer bytes = whole;
       bytes[at] ^= 0x10;
-      const Seen seen = read(bytes);
+      const SeenRecords seen = read(bytes);
       CHECK(seen.data.size() >= 4);
       for (const std::string& data : seen.data) CHECK(std::find(all.begin(), all.end(), data) != all.end());
     }

@@ -80,11 +80,6 @@ void take_topic(Taker& taker, const Node& from, BagMetadata& metadata) {
   metadata.topics.push_back(std::move(topic));
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 std::string yaml_text(std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string out = "\"";
@@ -225,7 +220,7 @@ Result<BagMetadata> parse_metadata(std::string_view text, const std::string& nam
   }
   taker.text(top, "compression_format", metadata.compression_format);
   taker.text(top, "compression_mode", metadata.compression_mode);
-  metadata.compression_mode = lower(metadata.compression_mode);
+  metadata.compression_mode = to_lower(metadata.compression_mode);
   if (const Node* paths = taker.part(top, "relative_file_paths", Node::Kind::kList)) {
     for (const Node& path : paths->items) metadata.paths.push_back(path.scalar);
   }

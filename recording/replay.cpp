@@ -18,7 +18,7 @@ namespace pitwall::recording {
 
 namespace {
 
-constexpr std::uint64_t kProgressEvery = 256;
+constexpr std::uint64_t kReplayProgressEvery = 256;
 
 /// The messages of one topic, one after another; `Wire` is how they were recorded, `Message` what a controller sees.
 template <class Wire, class Message>
@@ -271,7 +271,7 @@ Result<bool> replay_tick(const Tick& tick, Inputs& inputs, Controller& controlle
 }
 
 bool go_on(const BagProgress& progress, CarReplay& result, std::uint64_t done, std::uint64_t total) {
-  if (progress && done % kProgressEvery == 0 && !progress(done, total)) result.complete = false;
+  if (progress && done % kReplayProgressEvery == 0 && !progress(done, total)) result.complete = false;
   return result.complete;
 }
 

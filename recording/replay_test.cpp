@@ -22,8 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kMs = 1'000'000;
-
 /// Answers with all it sees, and with what it remembers, so that any other input changes some answer.
 class Toy final : public Controller {
  public:

@@ -39,12 +39,12 @@ std::string schema() {
 }
 
 /// `count` messages, 1 ns apart, of `size` bytes that differ from message to message.
-std::string rows(int count, int size) {
+std::string sqlite_rows(int count, int size) {
   return "WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k < " + std::to_string(count) +
          ") INSERT INTO messages SELECT k, 1 + k % 2, k, CAST(printf('%0" + std::to_string(size) + "d', k) AS BLOB) FROM n; ";
 }
 
-struct Seen {
+struct SeenRows {
   std::vector<std::int64_t> times;
   std::vector<std::string> data;
   std::vector<Topic> topics;
@@ -52,10 +52,10 @@ struct Seen {
   bool damaged = false;
 };
 
-Seen read(const std::filesystem::path& path) {
+SeenRows read_rows(const std::filesystem::path& path) {
   auto reader = BagReader::open(path);
   REQUIRE_MESSAGE(reader.ok(), (reader.ok() ? "" : reader.error().message));
-  Seen seen;
+  SeenRows seen;
   while (const BagMessage* message = reader->next()) {
     seen.times.push_back(message->log_time.ns);
     seen.data.emplace_back(as_text(message->data));
@@ -67,7 +67,7 @@ Seen read(const std::filesystem::path& path) {
 }
 
 /// That each message is one that was written: its data are its time in digits.
-void check_none_invented(const Seen& seen) {
+void check_none_invented(const SeenRows& seen) {
   for (std::size_t k = 0; k < seen.times.size(); ++k) CHECK(std::stoll(seen.data[k]) == seen.times[k]);
   for (std::size_t k = 1; k < seen.times.size(); ++k) CHECK(seen.times[k - 1] < seen.times[k]);
 }
@@ -78,13 +78,13 @@ void zero_page(std::string& bytes, std::size_t page) {
 
 }  // namespace
 
-TEST_CASE("a database reads in order of time whatever the order of its rows, with or without an index") {
+TEST_CASE("a database reads in order of time whatever the order of its sqlite_rows, with or without an index") {
   const TempFolder temp("sqlite");
   const auto path = temp.path() / "odd name %3F#?.db3";
   run(path, schema() + "INSERT INTO messages VALUES(1, 1, 30, x'01'), (2, 2, 10, x'02'), (3, 1, 20, x'03'), (4, 2, 10, x'04');");
   for (const bool indexed : {true, false}) {
     if (!indexed) run(path, "DROP INDEX timestamp_idx");
-    const Seen seen = read(path);
+    const SeenRows seen = read_rows(path);
     CHECK(seen.times == std::vector<std::int64_t>{10, 10, 20, 30});
     CHECK(seen.data == std::vector<std::string>{"\x02", "\x04", "\x03", "\x01"});
     CHECK(seen.findings.empty());
@@ -95,28 +95,28 @@ TEST_CASE("a database reads in order of time whatever the order of its rows, wit
   }
 }
 
-TEST_CASE("the oldest tables, without QoS, read; the newest bring definitions and hashes") {
+TEST_CASE("the oldest tables, without QoS, read_rows; the newest bring definitions and hashes") {
   const TempFolder temp("sqlite");
   run(temp.path() / "old.db3",
       "CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT, type TEXT, serialization_format TEXT); CREATE TABLE messages(id INTEGER "
       "PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data BLOB); INSERT INTO topics VALUES(1, '/a', 'a/B', 'cdr'); INSERT INTO "
       "messages "
       "VALUES(1, 1, 5, x'00');");
-  CHECK(read(temp.path() / "old.db3").times == std::vector<std::int64_t>{5});
+  CHECK(read_rows(temp.path() / "old.db3").times == std::vector<std::int64_t>{5});
   run(temp.path() / "new.db3",
       schema() +
           "ALTER TABLE topics ADD COLUMN type_description_hash TEXT; UPDATE topics SET type_description_hash = 'RIHS01_aa'; CREATE TABLE "
           "message_definitions(id INTEGER PRIMARY KEY, topic_type TEXT, encoding TEXT, encoded_message_definition "
           "TEXT, type_description_hash TEXT); INSERT INTO message_definitions VALUES(1, 'std_msgs/msg/String', "
           "'ros2msg', 'string data', ''); " +
-          rows(3, 4));
+          sqlite_rows(3, 4));
   for (const bool damaged : {false, true}) {
     if (damaged) {
       std::string bytes = read_file(temp.path() / "new.db3").value();
       std::fill_n(bytes.begin(), 16, '\0');
       temp.write("new.db3", bytes);
     }
-    const Seen seen = read(temp.path() / "new.db3");
+    const SeenRows seen = read_rows(temp.path() / "new.db3");
     CHECK(seen.damaged == damaged);
     CHECK(seen.times.size() == 3);
     REQUIRE(seen.topics.size() == 2);
@@ -133,14 +133,14 @@ TEST_CASE("whichever page is zeroed, the messages of the others are recovered an
     CAPTURE(size);
     const TempFolder temp("sqlite");
     const int count = size == 100 ? 1000 : 20;
-    run(temp.path() / "bag.db3", schema() + rows(count, size));
+    run(temp.path() / "bag.db3", schema() + sqlite_rows(count, size));
     const std::string whole = read_file(temp.path() / "bag.db3").value();
     const std::size_t in_a_page = size == 100 ? 36 : 5;
     for (std::size_t page = 0; page < whole.size() / kPage; ++page) {
       CAPTURE(page);
       std::string bytes = whole;
       zero_page(bytes, page);
-      const Seen seen = read(temp.write("bag.db3", bytes));
+      const SeenRows seen = read_rows(temp.write("bag.db3", bytes));
       // Zeros within a blob cannot be told from data: SQLite has no checksums.
       if (size == 100) check_none_invented(seen);
       CHECK(std::adjacent_find(seen.times.begin(), seen.times.end(), std::greater_equal<>()) == seen.times.end());
@@ -151,10 +151,10 @@ TEST_CASE("whichever page is zeroed, the messages of the others are recovered an
 
 TEST_CASE("a row whose overflow pages lead on where they should end is not believed") {
   const TempFolder temp("sqlite");
-  run(temp.path() / "bag.db3", schema() + rows(20, 9000));
+  run(temp.path() / "bag.db3", schema() + sqlite_rows(20, 9000));
   std::string bytes = read_file(temp.path() / "bag.db3").value();
   bytes[0] = 'X';  // SQLite gives up, the pages are walked
-  CHECK(read(temp.write("bag.db3", bytes)).times.size() == 20);
+  CHECK(read_rows(temp.write("bag.db3", bytes)).times.size() == 20);
   // An overflow page begins with the number of the next: 0 in the last one of a row.
   std::size_t last = 0;
   for (std::size_t page = 3; page < bytes.size() / kPage && last == 0; ++page) {
@@ -163,20 +163,20 @@ TEST_CASE("a row whose overflow pages lead on where they should end is not belie
   }
   REQUIRE(last > 0);
   bytes[last * kPage + 3] = 2;
-  const Seen seen = read(temp.write("bag.db3", bytes));
+  const SeenRows seen = read_rows(temp.write("bag.db3", bytes));
   CHECK(seen.times.size() == 19);
   CHECK(seen.findings.find("1 messages are cut off") != std::string::npos);
   check_none_invented(seen);
 }
 
-TEST_CASE("of every length of a database the rows that are all there are recovered") {
+TEST_CASE("of every length of a database the sqlite_rows that are all there are recovered") {
   const TempFolder temp("sqlite");
-  run(temp.path() / "bag.db3", schema() + rows(200, 1000));
+  run(temp.path() / "bag.db3", schema() + sqlite_rows(200, 1000));
   const std::string whole = read_file(temp.path() / "bag.db3").value();
   std::size_t most = 0;
   for (std::size_t size = 0; size <= whole.size(); size += 1000) {
     CAPTURE(size);
-    const Seen seen = read(temp.write("bag.db3", whole.substr(0, size)));
+    const SeenRows seen = read_rows(temp.write("bag.db3", whole.substr(0, size)));
     check_none_invented(seen);
     CHECK(seen.damaged);
     CHECK(seen.times.size() >= most);
@@ -187,18 +187,18 @@ TEST_CASE("of every length of a database the rows that are all there are recover
 
 TEST_CASE("rows that were deleted do not come back with the salvage") {
   const TempFolder temp("sqlite");
-  run(temp.path() / "bag.db3", schema() + rows(1000, 100) + "DELETE FROM messages WHERE id > 300;");
+  run(temp.path() / "bag.db3", schema() + sqlite_rows(1000, 100) + "DELETE FROM messages WHERE id > 300;");
   std::string bytes = read_file(temp.path() / "bag.db3").value();
   std::fill_n(bytes.begin(), 16, '\0');
-  const Seen seen = read(temp.write("bag.db3", bytes));
+  const SeenRows seen = read_rows(temp.write("bag.db3", bytes));
   CHECK(seen.damaged);
   CHECK(seen.times.size() == 300);
 }
 
 TEST_CASE("messages of topics that the table lacks are kept without a name") {
   const TempFolder temp("sqlite");
-  run(temp.path() / "bag.db3", schema() + rows(10, 4) + "DELETE FROM topics WHERE id = 2;");
-  const Seen seen = read(temp.path() / "bag.db3");
+  run(temp.path() / "bag.db3", schema() + sqlite_rows(10, 4) + "DELETE FROM topics WHERE id = 2;");
+  const SeenRows seen = read_rows(temp.path() / "bag.db3");
   CHECK(seen.times.size() == 10);
   CHECK(seen.damaged);
   CHECK(seen.topics[1].name == "(topic 2, its name is lost)");
@@ -207,21 +207,21 @@ TEST_CASE("messages of topics that the table lacks are kept without a name") {
 TEST_CASE("a database that is no recording, or whose tables are views, is no recording") {
   const TempFolder temp("sqlite");
   run(temp.path() / "other.db3", "CREATE TABLE t(x); INSERT INTO t VALUES(1);");
-  const Seen other = read(temp.path() / "other.db3");
+  const SeenRows other = read_rows(temp.path() / "other.db3");
   CHECK(other.times.empty());
   CHECK(other.findings.find("it has no tables `topics` and `messages`") != std::string::npos);
   run(temp.path() / "view.db3",
       "CREATE TABLE topics(id, name, type, serialization_format); CREATE VIEW messages AS WITH RECURSIVE n(id) AS "
       "(SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, 1 AS topic_id, id AS timestamp, x'00' AS data FROM n;");
-  CHECK(read(temp.path() / "view.db3").times.empty());
+  CHECK(read_rows(temp.path() / "view.db3").times.empty());
 }
 
-TEST_CASE("a WAL whose messages are not in the database yet is read, also where the database is damaged") {
+TEST_CASE("a WAL whose messages are not in the database yet is read_rows, also where the database is damaged") {
   const TempFolder temp("sqlite");
   const auto path = temp.path() / "bag.db3";
   sqlite3* database = nullptr;
   REQUIRE(sqlite3_open(path.c_str(), &database) == SQLITE_OK);
-  const std::string sql = "PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0; " + schema() + rows(50, 100);
+  const std::string sql = "PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0; " + schema() + sqlite_rows(50, 100);
   REQUIRE(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
   const std::string main = read_file(path).value();
   const std::string wal = read_file(path.string() + "-wal").value();
@@ -229,7 +229,7 @@ TEST_CASE("a WAL whose messages are not in the database yet is read, also where 
   const TempFolder left("sqlite_left");
   left.write("bag.db3", main);
   left.write("bag.db3-wal", wal);
-  const Seen seen = read(left.path() / "bag.db3");
+  const SeenRows seen = read_rows(left.path() / "bag.db3");
   CHECK(seen.times.size() == 50);
   CHECK_FALSE(seen.damaged);
   check_none_invented(seen);
@@ -240,13 +240,13 @@ TEST_CASE("a WAL whose messages are not in the database yet is read, also where 
   std::string broken = main;
   broken[0] = 'X';
   left.write("bag.db3", broken);
-  const Seen salvaged = read(left.path() / "bag.db3");
+  const SeenRows salvaged = read_rows(left.path() / "bag.db3");
   CHECK(salvaged.damaged);
   check_none_invented(salvaged);
   // A log cut within its last frame: what was committed before it counts.
   left.write("bag.db3", main);
   left.write("bag.db3-wal", wal.substr(0, wal.size() - 1));
-  check_none_invented(read(left.path() / "bag.db3"));
+  check_none_invented(read_rows(left.path() / "bag.db3"));
 }
 
 TEST_CASE("the pages of a WAL lie over those of the database, up to the last commit whose checksums hold") {
@@ -255,7 +255,7 @@ TEST_CASE("the pages of a WAL lie over those of the database, up to the last com
   sqlite3* database = nullptr;
   REQUIRE(sqlite3_open(path.c_str(), &database) == SQLITE_OK);
   const auto sql = [&](const std::string& text) { REQUIRE(sqlite3_exec(database, text.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK); };
-  sql(schema() + rows(10, 100));
+  sql(schema() + sqlite_rows(10, 100));
   sql("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0; INSERT INTO messages SELECT id + 10, topic_id, timestamp + 10, data FROM "
       "messages;");
   const std::size_t after_first = read_file(path.string() + "-wal").value().size();
@@ -314,7 +314,7 @@ TEST_CASE("a WAL whose checksums hold may claim any number of pages: nothing is 
 
 TEST_CASE("a row's bytes count once, however many pointers lead to them") {
   const TempFolder temp("sqlite");
-  run(temp.path() / "bag.db3", schema() + rows(3, 10));
+  run(temp.path() / "bag.db3", schema() + sqlite_rows(3, 10));
   std::string bytes = read_file(temp.path() / "bag.db3").value();
   for (std::size_t at = kPage; at < bytes.size(); at += kPage) {
     if (bytes[at] != 0x0D || bytes[at + 4] != 2) continue;  // the leaf of the two topics

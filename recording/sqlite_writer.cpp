@@ -34,8 +34,8 @@ struct CloseDatabase {
 struct Finalize {
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 };
-using Database = std::unique_ptr<sqlite3, CloseDatabase>;
-using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
+using WriterDatabase = std::unique_ptr<sqlite3, CloseDatabase>;
+using WriterStatement = std::unique_ptr<sqlite3_stmt, Finalize>;
 
 }  // namespace
 
@@ -43,8 +43,8 @@ struct SqliteWriter::State {
   std::filesystem::path folder;
   std::filesystem::path file;
   BagMetadata metadata;
-  Database database;
-  Statement insert;
+  WriterDatabase database;
+  WriterStatement insert;
   std::set<std::string> defined;
   std::uint64_t pending = 0;
   bool closed = false;
@@ -58,7 +58,7 @@ struct SqliteWriter::State {
   Status add_row(const std::string& sql, const std::vector<std::string>& values) {
     sqlite3_stmt* raw = nullptr;
     if (sqlite3_prepare_v2(database.get(), sql.c_str(), -1, &raw, nullptr) != SQLITE_OK) return error();
-    const Statement statement(raw);
+    const WriterStatement statement(raw);
     for (std::size_t i = 0; i < values.size(); ++i) {
       sqlite3_bind_text(raw, static_cast<int>(i) + 1, values[i].data(), static_cast<int>(values[i].size()), SQLITE_STATIC);
     }

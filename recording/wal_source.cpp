@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kHeader = 32;
 constexpr std::uint64_t kFrameHeader = 24;
 constexpr std::uint64_t kMostMissingPages = 1U << 18U;  // of a database that was cut off: 1 GiB of the usual 4 KiB pages
-constexpr std::uint32_t kMagic = 0x377F0682;            // the last bit: checksums over big-endian words
+constexpr std::uint32_t kWalMagic = 0x377F0682;         // the last bit: checksums over big-endian words
 
 struct Checksum {
   std::uint32_t a = 0;
@@ -42,7 +42,7 @@ WalSource::WalSource(std::unique_ptr<ByteSource> database, std::unique_ptr<ByteS
 
 void WalSource::read_frames() {
   std::array<std::uint8_t, kHeader> header{};
-  if (wal_->read(0, header) < header.size() || (load_be<std::uint32_t>(header.data()) & ~1U) != kMagic) return;
+  if (wal_->read(0, header) < header.size() || (load_be<std::uint32_t>(header.data()) & ~1U) != kWalMagic) return;
   const std::uint64_t page_size = load_be<std::uint32_t>(&header[8]);
   if (page_size < 512 || page_size > 65536 || !std::has_single_bit(page_size)) return;
   Checksum sum;

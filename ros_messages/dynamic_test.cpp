@@ -30,7 +30,7 @@ std::string csv(const Message& message) {
   return out;
 }
 
-Definition parse(std::string_view type, std::string_view text) {
+Definition parsed(std::string_view type, std::string_view text) {
   auto definition = parse_definition(type, text);
   REQUIRE_MESSAGE(definition.ok(), definition.error().message);
   return *std::move(definition);
@@ -113,26 +113,26 @@ TEST_CASE("columns beyond reason are refused, and counted without walking them")
     text += std::string(80, '=') + "\nMSG: p/T" + std::to_string(i) + "\n" +
             (i < 59 ? "T" + std::to_string(i + 1) + " a\nT" + std::to_string(i + 1) + " b\n" : "");
   }
-  const Definition empty_inside = parse("p/msg/Root", text);
+  const Definition empty_inside = parsed("p/msg/Root", text);
   CHECK(csv_columns(empty_inside).error().message == "p/msg/Root has more than 4096 columns");
   std::string out;
   CHECK_FALSE(append_json(empty_inside, write(Float64{}), out).ok());
   CHECK(out.empty());
-  CHECK(csv_columns(parse("p/msg/Wide", "P[64] p\n" + std::string(80, '=') + "\nMSG: p/P\nint8[64] x\n"))->size() == 4096);
-  CHECK(csv_columns(parse("p/msg/Long", "uint8[65] p\n"))->size() == 1);
+  CHECK(csv_columns(parsed("p/msg/Wide", "P[64] p\n" + std::string(80, '=') + "\nMSG: p/P\nint8[64] x\n"))->size() == 4096);
+  CHECK(csv_columns(parsed("p/msg/Long", "uint8[65] p\n"))->size() == 1);
 }
 
 TEST_CASE("sizes that the definition states are checked against what is left before they are walked") {
   std::string out;
-  const Status huge = append_json(parse("p/msg/Huge", "P[2147483647] p\n" + std::string(80, '=') + "\nMSG: p/P\nfloat64[2147483647] x\n"),
+  const Status huge = append_json(parsed("p/msg/Huge", "P[2147483647] p\n" + std::string(80, '=') + "\nMSG: p/P\nfloat64[2147483647] x\n"),
                                   write(Float64{}), out);
   REQUIRE_FALSE(huge.ok());
   CHECK(huge.error().message.find("an array of 2147483647") != std::string::npos);
-  const Status array = append_json(parse("p/msg/Array", "float64[10] x\n"), write(Float64{}), out);
+  const Status array = append_json(parsed("p/msg/Array", "float64[10] x\n"), write(Float64{}), out);
   CHECK(array.error().message.find("x: an array of 10 at byte 4, where 8 bytes are left") != std::string::npos);
-  const Status bounded = append_json(parse("p/msg/Bounded", "uint8[<=2] x\n"), write(String{"ab"}), out);
+  const Status bounded = append_json(parsed("p/msg/Bounded", "uint8[<=2] x\n"), write(String{"ab"}), out);
   CHECK(bounded.error().message.find("3 elements, more than 2,") != std::string::npos);
-  const Status brief = append_json(parse("p/msg/Brief", "string<=1 x\n"), write(String{"ab"}), out);
+  const Status brief = append_json(parsed("p/msg/Brief", "string<=1 x\n"), write(String{"ab"}), out);
   CHECK(brief.error().message.find("x: a string longer than 1") != std::string::npos);
   CHECK(out.empty());
 }
@@ -161,8 +161,8 @@ std::string wide_message(const std::vector<std::u16string>& texts, WideLayout la
 }  // namespace
 
 TEST_CASE("a wstring is read in 32-bit units as Fast DDS writes it and as the UTF-16 of Cyclone DDS") {
-  const Definition one = parse("p/msg/Wide", "uint8 a\nwstring x\nuint8 b\n");
-  const Definition two = parse("p/msg/Wide", "uint8 a\nwstring x\nwstring y\nuint8 b\n");
+  const Definition one = parsed("p/msg/Wide", "uint8 a\nwstring x\nuint8 b\n");
+  const Definition two = parsed("p/msg/Wide", "uint8 a\nwstring x\nwstring y\nuint8 b\n");
   for (const WideLayout layout : {WideLayout::kWords, WideLayout::kUtf16}) {
     CAPTURE(static_cast<int>(layout));
     for (const auto& [text, json] : std::vector<std::pair<std::u16string, std::string>>{
@@ -180,7 +180,7 @@ TEST_CASE("a wstring is read in 32-bit units as Fast DDS writes it and as the UT
     CHECK(out == "{\"a\":7,\"x\":\"a\uFFFDz\uFFFD\",\"b\":9}");
     const std::string whole = wide_message({u"abc"}, layout);
     for (std::size_t size = 0; size + 8 < whole.size(); ++size) CHECK_FALSE(append_json(one, whole.substr(0, size), out).ok());
-    const Definition bounded = parse("p/msg/Wide", "uint8 a\nwstring<=1 x\nuint8 b\n");
+    const Definition bounded = parsed("p/msg/Wide", "uint8 a\nwstring<=1 x\nuint8 b\n");
     const Status brief = append_json(bounded, wide_message({u"abcd"}, layout), out);
     REQUIRE_FALSE(brief.ok());
     if (layout == WideLayout::kWords) CHECK(brief.error().message.find("x: a wstring longer than 1") != std::string::npos);

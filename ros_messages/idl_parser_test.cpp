@@ -11,13 +11,13 @@ namespace pitwall::ros_messages {
 
 namespace {
 
-Definition parse(std::string_view type, std::string_view text) {
+Definition parse_idl(std::string_view type, std::string_view text) {
   auto definition = parse_definition(type, text, "ros2idl");
   REQUIRE_MESSAGE(definition.ok(), definition.error().message);
   return *std::move(definition);
 }
 
-std::string refusal(std::string_view text, std::string_view type = "a/msg/B") {
+std::string idl_refusal(std::string_view text, std::string_view type = "a/msg/B") {
   const auto definition = parse_definition(type, text, "ros2idl");
   return definition.ok() ? "read" : definition.error().message;
 }
@@ -29,7 +29,7 @@ std::string in_modules(const std::string& members, const std::string& before = "
 
 /// How .msg spells the field's type.
 std::string spelled(const std::string& member, const std::string& before = "") {
-  const Definition definition = parse("a/msg/B", in_modules(member, before));
+  const Definition definition = parse_idl("a/msg/B", in_modules(member, before));
   REQUIRE(definition.root().fields.size() == 1);
   return spell(definition, definition.root().fields[0].type);
 }
@@ -84,7 +84,7 @@ TEST_CASE("each of our own types reads the same from IDL as from .msg, with the 
     const Definition& ours = describe<Message>();
     CAPTURE(ours.root().name);
     if (ours.root().name.find("/msg/") == std::string::npos) return;
-    const Definition read = parse(ours.root().name, idl_of(ours));
+    const Definition read = parse_idl(ours.root().name, idl_of(ours));
     CHECK(type_hash(read) == type_hash(ours));
     CHECK(same_type(ours, ours.root().name, "", idl_of(ours), "ros2idl").ok());
     CHECK(parse_definition(ours.root().name, schema_text(read)).value() == read);
@@ -114,41 +114,41 @@ TEST_CASE("IDL's own names of the numbers, strings, bounds and typedefs are thos
   CHECK(spelled("::a::msg::t x;", "typedef double t[36];") == "float64[36]");
   CHECK(spelled("C x;", "struct C { long y; };") == "a/C");
   CHECK(spelled("sequence<a::msg::C, 2> x;", "struct C { long y; };") == "a/C[<=2]");
-  const Definition several = parse("a/msg/B", in_modules("@key @default (value=\"(1, 2)\") long x, y[2]; /* ; } */ long z; // }\n"));
+  const Definition several = parse_idl("a/msg/B", in_modules("@key @default (value=\"(1, 2)\") long x, y[2]; /* ; } */ long z; // }\n"));
   CHECK(several.root().fields.size() == 3);
   CHECK(several.root().fields[1].type.shape == Shape::kArray);
 }
 
 TEST_CASE("a service event is read from the IDL of its service") {
   const Definition definition =
-      parse("a/srv/Do_Event", "module a { module srv { struct Do_Request { long long a; }; struct Do_Response { long b; }; }; };");
+      parse_idl("a/srv/Do_Event", "module a { module srv { struct Do_Request { long long a; }; struct Do_Response { long b; }; }; };");
   CHECK(definition.root().fields.size() == 3);
   CHECK(definition.types[definition.root().fields[1].type.type].fields[0].name == "a");
 }
 
 TEST_CASE("IDL that ROS does not have, or that breaks off, is refused with type, line and word") {
-  CHECK(refusal("module a {\n module msg {\n  enum E { X };\n };\n};") ==
+  CHECK(idl_refusal("module a {\n module msg {\n  enum E { X };\n };\n};") ==
         "definition of a/msg/B, line 3: expected module, struct, typedef or const (no ROS type has more), found 'enum'");
-  CHECK(refusal(in_modules("long double x;")).find("'long double' is not a type of ROS") != std::string::npos);
-  CHECK(refusal(in_modules("wchar x;")).find("'wchar' is not a type of ROS") != std::string::npos);
-  CHECK(refusal(in_modules("sequence<sequence<long>> x;")).find("a sequence of sequences") != std::string::npos);
-  CHECK(refusal(in_modules("sequence<t> x;", "typedef long t[2];")).find("a sequence of arrays") != std::string::npos);
-  CHECK(refusal(in_modules("t x[2];", "typedef long t[2];")).find("an array of arrays") != std::string::npos);
-  CHECK(refusal(in_modules("long x[2][3];")).find("two dimensions") != std::string::npos);
-  CHECK(refusal(in_modules("long x[0];")).find("'0' is not a length") != std::string::npos);
-  CHECK(refusal(in_modules("long x; long x;")).find("field 'x' is there twice") != std::string::npos);
-  CHECK(refusal(in_modules("C x;")).find("nothing defines 'C' (field 'x' of a/msg/B)") != std::string::npos);
-  CHECK(refusal("module a { module msg { struct C { long x; }; }; };") ==
+  CHECK(idl_refusal(in_modules("long double x;")).find("'long double' is not a type of ROS") != std::string::npos);
+  CHECK(idl_refusal(in_modules("wchar x;")).find("'wchar' is not a type of ROS") != std::string::npos);
+  CHECK(idl_refusal(in_modules("sequence<sequence<long>> x;")).find("a sequence of sequences") != std::string::npos);
+  CHECK(idl_refusal(in_modules("sequence<t> x;", "typedef long t[2];")).find("a sequence of arrays") != std::string::npos);
+  CHECK(idl_refusal(in_modules("t x[2];", "typedef long t[2];")).find("an array of arrays") != std::string::npos);
+  CHECK(idl_refusal(in_modules("long x[2][3];")).find("two dimensions") != std::string::npos);
+  CHECK(idl_refusal(in_modules("long x[0];")).find("'0' is not a length") != std::string::npos);
+  CHECK(idl_refusal(in_modules("long x; long x;")).find("field 'x' is there twice") != std::string::npos);
+  CHECK(idl_refusal(in_modules("C x;")).find("nothing defines 'C' (field 'x' of a/msg/B)") != std::string::npos);
+  CHECK(idl_refusal("module a { module msg { struct C { long x; }; }; };") ==
         "definition of a/msg/B: it defines other types, but not this one");
-  CHECK(refusal("module a { module msg { struct B : C { long x; }; }; };").find("expected '{', found ':'") != std::string::npos);
-  CHECK(refusal("}").find("'}' closes nothing") != std::string::npos);
-  CHECK(refusal(in_modules("B b;")).find("a type that holds itself") != std::string::npos);
+  CHECK(idl_refusal("module a { module msg { struct B : C { long x; }; }; };").find("expected '{', found ':'") != std::string::npos);
+  CHECK(idl_refusal("}").find("'}' closes nothing") != std::string::npos);
+  CHECK(idl_refusal(in_modules("B b;")).find("a type that holds itself") != std::string::npos);
   const std::string whole = in_modules("@verbatim (text=\"x\") sequence<long, 3> x; string<4> y[2];", "typedef long t[2];");
-  CHECK(refusal(whole) == "read");
-  for (std::size_t size = 0; size + 4 < whole.size(); ++size) CHECK(refusal(whole.substr(0, size)) != "read");
+  CHECK(idl_refusal(whole) == "read");
+  for (std::size_t size = 0; size + 4 < whole.size(); ++size) CHECK(idl_refusal(whole.substr(0, size)) != "read");
   std::string deep;
   for (int i = 0; i < 100000; ++i) deep += "module a { ";
-  CHECK(refusal(deep).find("more than 8 modules deep") != std::string::npos);
+  CHECK(idl_refusal(deep).find("more than 8 modules deep") != std::string::npos);
 }
 
 }  // namespace pitwall::ros_messages

@@ -11,7 +11,7 @@ namespace pitwall::scenarios {
 
 namespace {
 
-constexpr double kStanding_mps = 0.02;
+constexpr double kStandingStill_mps = 0.02;
 constexpr Duration kOdometryHorizon{2'000'000'000};
 constexpr std::size_t kMostWaiting = 8;  // scans whose odometry has not come: 0.2 s of them at 40 Hz
 
@@ -116,7 +116,7 @@ void CourseDriver::make_course(Time now) {
 Command CourseDriver::drive_on(const Observation& obs) {
   if (!state_->has(CoursePhase::kLapsMapped)) return setup_.mapper->update(obs);
   if (!racer_) {
-    const bool stands = last_odometry_ && std::fabs(last_odometry_->speed_mps) < kStanding_mps;
+    const bool stands = last_odometry_ && std::fabs(last_odometry_->speed_mps) < kStandingStill_mps;
     if (stands && state_->failed.empty()) make_course(obs.now);
     return stop();
   }

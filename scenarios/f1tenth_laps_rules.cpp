@@ -6,12 +6,11 @@
 #include <limits>
 #include <optional>
 
+#include "core/car.hpp"
 #include "core/math.hpp"
 
 namespace pitwall::scenarios::f1tenth {
 namespace {
-
-constexpr double kGravity = 9.81;
 
 // The car.
 constexpr double kFriction = 1.0489, kFront = 4.718, kRear = 5.4562, kLf = 0.15875, kLr = 0.17145, kHeight = 0.074, kMass = 3.74,
@@ -173,8 +172,8 @@ void Car::step(const Action& action) {
     yaw_acceleration = a / kWheelbase * tangent + speed_ / (kWheelbase * cosine * cosine) * rate;
   } else {
     heading += slip_;
-    const double front = kFront * (kGravity * kLr - a * kHeight);
-    const double rear = kRear * (kGravity * kLf + a * kHeight);
+    const double front = kFront * (kGravity_mps2 * kLr - a * kHeight);
+    const double rear = kRear * (kGravity_mps2 * kLf + a * kHeight);
     const double v = speed_;
     yaw_acceleration =
         kFriction * kMass / (kInertia * kWheelbase) *
@@ -322,7 +321,7 @@ Action pure_pursuit(const RacingLine& line, const Pose2& pose, double speed_mps)
   double steering = std::abs(left) < 1e-6 ? 0.0 : math::atan(kWheelbase * 2.0 * left / dot(way, way));
   steering = std::clamp(steering, -kSteeringMax, kSteeringMax);
   double cap = kSpeedCap;
-  if (std::abs(steering) >= 0.03) cap = std::min(cap, std::sqrt(1.5 * kGravity * kWheelbase / math::tan(std::abs(steering))));
+  if (std::abs(steering) >= 0.03) cap = std::min(cap, std::sqrt(1.5 * kGravity_mps2 * kWheelbase / math::tan(std::abs(steering))));
   return {steering, std::min({line.speeds[nearest.segment], kSpeedCap, cap})};
 }
 

@@ -17,11 +17,6 @@ constexpr double kApart_m = 1.2;     // between the starts of two cars, at least
 constexpr double kSlowest_mps = 0.3;
 constexpr double kFastest_mps = 10.0;
 
-std::string fixed(double value, int digits) {
-  std::string text = std::to_string(value);
-  return text.substr(0, text.find('.') + static_cast<std::size_t>(digits) + 1);
-}
-
 /// The row of a track, made where it comes first.
 template <class Row>
 Row& row_of(std::vector<Row>& rows, const std::string& track) {
@@ -108,10 +103,11 @@ std::vector<GapSweepRow> gap_sweep_rows(const std::vector<Outcome>& outcomes) {
 }
 
 std::string human_line(const GapSweepRow& row) {
-  const std::string laps = row.mean_lap_s > 0.0 ? fixed(row.mean_lap_s, 2) + "/" + fixed(row.best_lap_s, 2) + " s" : std::string("-");
+  const std::string laps =
+      row.mean_lap_s > 0.0 ? format_fixed(row.mean_lap_s, 2) + "/" + format_fixed(row.best_lap_s, 2) + " s" : std::string("-");
   std::string line = row.track + std::string(row.track.size() < 14 ? 14 - row.track.size() : 0, ' ') + "  pass " +
                      std::to_string(row.passed) + "/" + std::to_string(row.runs) + "  contact " + std::to_string(row.contacts) + "  lap " +
-                     laps + "  stops " + fixed(row.stops_s, 1) + " s  min clearance " + fixed(row.min_clearance_m, 2) + " m";
+                     laps + "  stops " + format_fixed(row.stops_s, 1) + " s  min clearance " + format_fixed(row.min_clearance_m, 2) + " m";
   if (row.stalls > 0) line += "  stalled " + std::to_string(row.stalls);
   return line;
 }
@@ -192,7 +188,7 @@ std::string human_line(const GapMultiRow& row) {
                      std::to_string(row.passed) + "/" + std::to_string(row.runs) + "  wall " + std::to_string(row.wall) + "  car-car " +
                      std::to_string(row.car_car) + "  passes " + std::to_string(row.passes) + "  stalls " + std::to_string(row.stalls) +
                      "  laps";
-  for (const double laps : row.mean_laps) line += " " + fixed(laps, 2);
+  for (const double laps : row.mean_laps) line += " " + format_fixed(laps, 2);
   return line;
 }
 

@@ -11,7 +11,6 @@ namespace pitwall::scenarios {
 
 namespace {
 
-constexpr double kDegree = math::kPi / 180.0;
 constexpr double kRevolution = 2.0 * math::kPi;
 
 std::string figure(const char* what, double value, const char* unit, const char* side, double bound) {
@@ -102,10 +101,10 @@ std::vector<std::string> LapRecorder::missing(const Lap& lap) const {
   };
   at_least("away from the start", lap.departed_m, " m", rules_.departed_m);
   at_least("driven", lap.distance_m, " m", rules_.distance_m);
-  at_least("turned", std::fabs(lap.turned_rad) / kDegree, " deg", rules_.turned_rad / kDegree);
+  at_least("turned", std::fabs(lap.turned_rad) / math::kDegree, " deg", rules_.turned_rad / math::kDegree);
   at_least("lasted", lap.lasted_s(), " s", rules_.lasted_s);
   at_most("from the start", lap.gap_m, " m", lap.allowed_gap_m);
-  at_most("heading against the start", std::fabs(lap.heading_rad) / kDegree, " deg", rules_.heading_rad / kDegree);
+  at_most("heading against the start", std::fabs(lap.heading_rad) / math::kDegree, " deg", rules_.heading_rad / math::kDegree);
   at_least("points", static_cast<double>(lap.points.size()), "", static_cast<double>(rules_.points));
   return what;
 }

@@ -216,11 +216,6 @@ std::vector<OnTrack> by_track(const LawRuns& law) {
   return all;
 }
 
-std::string fixed(double value, int digits) {
-  std::string text = std::to_string(value);
-  return text.substr(0, text.find('.') + (digits > 0 ? static_cast<std::size_t>(digits) + 1 : 0));
-}
-
 }  // namespace
 
 std::string comparison_markdown(const std::vector<LawRuns>& laws) {
@@ -231,8 +226,9 @@ std::string comparison_markdown(const std::vector<LawRuns>& laws) {
   for (const LawRuns& law : laws) {
     for (const OnTrack& t : by_track(law)) {
       text += "| " + law.law + " | " + t.track + " | " + std::to_string(t.finished) + "/" + std::to_string(t.runs) + " | " +
-              (t.finished > 0 ? fixed(t.lap_s, 2) : "-") + " | " + fixed(t.mean_m, 3) + " | " + fixed(t.p95_m, 3) + " | " +
-              fixed(t.max_m, 3) + " | " + std::to_string(t.fails) + " | " + (t.host_p99_us ? fixed(*t.host_p99_us, 0) : "-") + " |\n";
+              (t.finished > 0 ? format_fixed(t.lap_s, 2) : "-") + " | " + format_fixed(t.mean_m, 3) + " | " + format_fixed(t.p95_m, 3) +
+              " | " + format_fixed(t.max_m, 3) + " | " + std::to_string(t.fails) + " | " +
+              (t.host_p99_us ? format_fixed(*t.host_p99_us, 0) : "-") + " |\n";
     }
   }
   for (const LawRuns& law : laws) {

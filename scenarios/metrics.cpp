@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/controller.hpp"
+#include "core/math.hpp"
 #include "tracks/footprint.hpp"
 
 namespace pitwall::scenarios {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kFarthestClearance_m = 5.0;
 constexpr double kCone_rad = math::kPi / 6.0;  // half angle of "forward" and of "beside"
 constexpr double kCorridorSide_m = 5.0;        // farther walls are no corridor
@@ -23,7 +22,7 @@ double smallest_range(std::span<const double> ranges, double fov_rad, double bea
   const double per_rad = last / fov_rad;
   const double from = std::max(0.0, std::ceil((bearing_rad - kCone_rad + 0.5 * fov_rad) * per_rad));
   const double to = std::min(last, std::floor((bearing_rad + kCone_rad + 0.5 * fov_rad) * per_rad));
-  double smallest = kInfinity;
+  double smallest = math::kInfinity;
   for (auto i = static_cast<std::size_t>(from); static_cast<double>(i) <= to; ++i) smallest = std::min(smallest, ranges[i]);
   return smallest;
 }
@@ -49,9 +48,9 @@ Metrics::Metrics(const ResolvedRun& run, const tracks::Path& line, const sim::Wo
       centre_(run.track->centre->path),
       passes_(world.size() - 1),
       min_clearance_m_(kFarthestClearance_m),
-      min_forward_m_(kInfinity),
+      min_forward_m_(math::kInfinity),
       reasons_(kReasons, 0),
-      min_commanded_mps_(kInfinity) {
+      min_commanded_mps_(math::kInfinity) {
   const tracks::Projection foot = line_.project(world.car(0).T_map_base.position());
   line_s_m_ = foot.s_m;
   cross_track_m_ = foot.lateral_m;
@@ -104,7 +103,7 @@ void Metrics::report_distances(Outcome& outcome) const {
   if (report && !report->launched) {
     tracks::PathMetricsSettings all;
     all.launch_speed_mps = 0.0;
-    all.launch_lateral_m = kInfinity;
+    all.launch_lateral_m = math::kInfinity;
     report = tracks::path_metrics(line_, samples_, all);
   }
   if (!report) return;  // ended before the first decision

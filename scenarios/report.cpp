@@ -7,19 +7,13 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "core/car.hpp"
+#include "core/text.hpp"
+
 namespace pitwall::scenarios {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr double kGravity = 9.81;
-
-std::string fixed(double value, int digits) {
-  if (!std::isfinite(value)) return "-";
-  std::array<char, 64> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%.*f", digits, value);
-  return buffer.data();
-}
 
 /// Names of files may hold bytes that are no UTF-8, which JSON cannot.
 std::string text_of(const Json& json, int indent = -1) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
@@ -51,7 +45,7 @@ Json contact_json(const Outcome& outcome) {
 
 Json grip_json(const GripSummary& grip) {
   return {{"grip_limit_mps2", number(grip.limit_mps2)},
-          {"grip_limit_g", number(grip.limit_mps2 / kGravity)},
+          {"grip_limit_g", number(grip.limit_mps2 / kGravity_mps2)},
           {"grip_limited_steps", grip.limited_steps},
           {"grip_limited_fraction", grip.steps > 0 ? static_cast<double>(grip.limited_steps) / static_cast<double>(grip.steps) : 0.0},
           {"max_demanded_lateral_mps2", number(grip.max_demanded_lateral_mps2)},
@@ -111,8 +105,8 @@ std::string fault_text(const FaultOutcome& f) {
   if (!f.began_s) return text + "never acted";
   if (f.expect == "nothing") return text + "driven through";
   if (!f.answered_s) return text + (f.expect == "stop" ? "not answered" : "not recovered");
-  text += (f.expect == "stop" ? f.answer : std::string("back on the line")) + " after " + fixed(*f.answered_s, 3) + " s";
-  return text + " (allowed " + (f.allowed_s ? fixed(*f.allowed_s, 3) : std::string("-")) + " s)";
+  text += (f.expect == "stop" ? f.answer : std::string("back on the line")) + " after " + format_fixed(*f.answered_s, 3) + " s";
+  return text + " (allowed " + (f.allowed_s ? format_fixed(*f.allowed_s, 3) : std::string("-")) + " s)";
 }
 
 double counter(const Outcome& outcome, std::string_view wanted) {
@@ -226,8 +220,8 @@ std::string xml_escaped(const std::string& text) {
 }
 
 std::string failure_text(const Failure& failure) {
-  return failure.what + " at t = " + fixed(failure.at_s, 2) + " s, s = " + fixed(failure.track_s_m, 1) + " m, (" +
-         fixed(failure.where.x, 2) + ", " + fixed(failure.where.y, 2) + ")";
+  return failure.what + " at t = " + format_fixed(failure.at_s, 2) + " s, s = " + format_fixed(failure.track_s_m, 1) + " m, (" +
+         format_fixed(failure.where.x, 2) + ", " + format_fixed(failure.where.y, 2) + ")";
 }
 
 }  // namespace
@@ -240,14 +234,14 @@ bool Report::passed() const {
 std::string human_line(const Outcome& o) {
   std::string line = o.passed ? "PASS" : o.interrupted ? "STOP" : "FAIL";
   line += "  " + padded(o.scenario, 12) + "  " + padded(o.track, 14) + "  seed " + std::to_string(o.seed);
-  line += "  lap " + (o.lap_time_s ? fixed(*o.lap_time_s, 2) + " s" : std::string("-"));
-  line += "  cross-track max " + fixed(o.max_cross_track_m, 3) + " m";
-  line += "  clearance " + fixed(o.min_clearance_m, 2) + " m";
+  line += "  lap " + (o.lap_time_s ? format_fixed(*o.lap_time_s, 2) + " s" : std::string("-"));
+  line += "  cross-track max " + format_fixed(o.max_cross_track_m, 3) + " m";
+  line += "  clearance " + format_fixed(o.min_clearance_m, 2) + " m";
   line += "  stops " + std::to_string(o.stop_steps);
   if (o.completed_passes > 0 || o.scenario.find("traffic") != std::string::npos) line += "  passes " + std::to_string(o.completed_passes);
   if (o.course) {
-    line += "  mapped " + std::to_string(o.course->laps_mapped) + " laps, raced " + fixed(o.course->raced_m, 1) + " m in " +
-            fixed(o.course->raced_s, 1) + " s, in all " + fixed(o.course->distance_m, 1) + " m";
+    line += "  mapped " + std::to_string(o.course->laps_mapped) + " laps, raced " + format_fixed(o.course->raced_m, 1) + " m in " +
+            format_fixed(o.course->raced_s, 1) + " s, in all " + format_fixed(o.course->distance_m, 1) + " m";
   }
   for (const FaultOutcome& fault : o.faults) line += fault_text(fault);
   if (o.failure) line += "  | " + failure_text(*o.failure);
@@ -265,7 +259,8 @@ std::string human_summary(const Report& report) {
     simulated_s += o.sim_time_s;
     cpu_s += o.cpu_time_s;
   }
-  if (cpu_s > 0.0) text += "; " + fixed(simulated_s, 0) + " s simulated at " + fixed(simulated_s / cpu_s, 0) + " x real time (one core)";
+  if (cpu_s > 0.0)
+    text += "; " + format_fixed(simulated_s, 0) + " s simulated at " + format_fixed(simulated_s / cpu_s, 0) + " x real time (one core)";
   text += ".\n";
   text += "A pass in simulation is not sign-off for the car: " + std::to_string(report.unmeasured_parameters.size()) + " of " +
           std::to_string(report.parameters_total) + " values of this car are STOCK (see `calibration --car " + report.car + "`).";
@@ -312,11 +307,11 @@ std::string junit_xml(const Report& report) {
   double total_s = 0.0;
   for (const Outcome& o : report.results) total_s += o.wall_time_s;
   std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"run_validation\" tests=\"" +
-                    std::to_string(report.results.size()) + "\" failures=\"" + std::to_string(failed) + "\" time=\"" + fixed(total_s, 3) +
-                    "\">\n";
+                    std::to_string(report.results.size()) + "\" failures=\"" + std::to_string(failed) + "\" time=\"" +
+                    format_fixed(total_s, 3) + "\">\n";
   for (const Outcome& o : report.results) {
     xml += "  <testcase classname=\"" + xml_escaped(o.scenario) + "\" name=\"" + xml_escaped(o.track) + " seed " + std::to_string(o.seed) +
-           "\" time=\"" + fixed(o.wall_time_s, 3) + "\">\n";
+           "\" time=\"" + format_fixed(o.wall_time_s, 3) + "\">\n";
     if (!o.passed) {
       const std::string why = o.failure ? failure_text(*o.failure) : "interrupted";
       xml += "    <failure message=\"" + xml_escaped(why) + "\"/>\n";

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "core/math.hpp"
 
@@ -13,7 +12,6 @@ namespace {
 
 // Least growth of u, as motion of the fastest point: what conservative advancement may overlook.
 constexpr double kLeastMotion_m = 1e-6;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // A rectangle of any heading, by its centre, the unit vector of its length and both half extents.
 struct Box {
@@ -38,7 +36,7 @@ double reach(const Box& box, Vec2 unit) {
 
 // Gap along one axis, and the axis with its sign such that it points from b to a.
 struct Gap {
-  double value = -kInfinity;
+  double value = -math::kInfinity;
   Vec2 normal;
 };
 
@@ -94,7 +92,7 @@ double least_step(double motion) { return motion > kLeastMotion_m ? kLeastMotion
 
 double safe_advance(const Gap& gap, double approach) {
   if (gap.value <= 0.0) return -1.0;
-  return approach > 0.0 ? gap.value / approach : kInfinity;
+  return approach > 0.0 ? gap.value / approach : math::kInfinity;
 }
 
 // What a rectangle shares with others, and its middle weighted by area: Sutherland and Hodgman's clipping against the four
@@ -263,7 +261,7 @@ std::optional<Touch> first_wall_touch(const BodyRectangle& chassis, const Motion
 
   const double least = least_step(map.resolution_m() * 2.0 * slack);
   const CellRange range = cells_around(middle, slack, map);
-  double first = kInfinity;
+  double first = math::kInfinity;
   for (int j = range.j0; j <= range.j1; ++j) {
     for (int i = range.i0; i <= range.i1; ++i) {
       if (!map.blocked(i, j)) continue;
@@ -314,7 +312,7 @@ std::optional<Touch> first_exit(const BodyRectangle& chassis, const Motion& moti
   const Sweep sweep = grid_sweep(chassis, motion, map);
   const double total = norm(sweep.shift) + sweep.swing();
   const auto u = advance(1.0, least_step(map.resolution_m() * total), [&](double at) {
-    double free = kInfinity;
+    double free = math::kInfinity;
     for (const Gap& side : margins(sweep.box(at), map)) {
       if (side.value < 0.0) return -1.0;
       const double rate = std::max(0.0, -dot(sweep.shift, side.normal)) + sweep.swing();
@@ -324,7 +322,7 @@ std::optional<Touch> first_exit(const BodyRectangle& chassis, const Motion& moti
   });
   if (!u) return std::nullopt;
   const Box box = sweep.box(*u);
-  Gap worst{kInfinity, {}};
+  Gap worst{math::kInfinity, {}};
   for (const Gap& side : margins(box, map)) {
     if (side.value < worst.value) worst = side;
   }

@@ -13,7 +13,6 @@
 namespace pitwall::sim {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // A hair of a beam spacing: which beams are tried is no part of the answer, only its cost.
 constexpr double kSpanSlack_rad = 1e-6;
 // The middle of a chassis turns about its base_link within a step, which bends its way by less than this.
@@ -58,10 +57,10 @@ double ray_to_rectangle(Vec2 from, Vec2 direction, Vec2 ahead, const BodyRectang
   const std::array<double, 2> low{chassis.rear_m, -chassis.half_width_m};
   const std::array<double, 2> high{chassis.front_m, chassis.half_width_m};
   double enter = 0.0;
-  double leave = kInfinity;
+  double leave = math::kInfinity;
   for (std::size_t axis = 0; axis < 2; ++axis) {
     if (d[axis] == 0.0) {
-      if (p[axis] < low[axis] || p[axis] > high[axis]) return kInfinity;
+      if (p[axis] < low[axis] || p[axis] > high[axis]) return math::kInfinity;
       continue;
     }
     const double a = (low[axis] - p[axis]) / d[axis];
@@ -69,7 +68,7 @@ double ray_to_rectangle(Vec2 from, Vec2 direction, Vec2 ahead, const BodyRectang
     enter = std::max(enter, std::min(a, b));
     leave = std::min(leave, std::max(a, b));
   }
-  return enter <= leave ? enter : kInfinity;
+  return enter <= leave ? enter : math::kInfinity;
 }
 
 Lidar::Lidar(std::shared_ptr<const tracks::RayCaster> rays, const LidarSettings& settings, const Pose2& T_base_lidar, std::uint64_t seed,
@@ -79,7 +78,7 @@ Lidar::Lidar(std::shared_ptr<const tracks::RayCaster> rays, const LidarSettings&
       T_base_lidar_(true_mount(T_base_lidar, settings, seed, car_name)),
       fan_(std::make_shared<const tracks::BeamFan>(-0.5 * settings.fov_rad, 0.5 * settings.fov_rad, static_cast<int>(settings.beams))),
       errors_(settings, seed, car_name),
-      true_ranges_(static_cast<std::size_t>(settings.beams), kInfinity),
+      true_ranges_(static_cast<std::size_t>(settings.beams), math::kInfinity),
       things_(settings.sweep ? true_ranges_ : std::vector<double>{}) {
   knots_.reserve(tracks::Sweep::kMaxKnots);
 }
@@ -105,7 +104,7 @@ LaserScan Lidar::blank() const {
 }
 
 void Lidar::reset() {
-  std::fill(true_ranges_.begin(), true_ranges_.end(), kInfinity);
+  std::fill(true_ranges_.begin(), true_ranges_.end(), math::kInfinity);
   errors_.reset();
   scan_ = nullptr;
 }
@@ -126,7 +125,7 @@ void Lidar::begin_sweep(std::uint64_t sample, LaserScan& scan) {
   began_ = scan.stamp;
   sample_ = sample;
   knots_.clear();
-  std::fill(things_.begin(), things_.end(), kInfinity);
+  std::fill(things_.begin(), things_.end(), math::kInfinity);
 }
 
 void Lidar::sweep(Time from, Duration step, const Motion& base, std::span<const SeenMotion> others, std::size_t self) {
@@ -242,7 +241,7 @@ void Lidar::see(const SeenCar& car, const Pose2& T_map_sensor, Vec2 axis) {
   const double nearest = away - body.radius_m;
   see_between(low, high, 0.0, static_cast<double>(true_ranges_.size() - 1), true_ranges_, [&](std::size_t i) {
     // Behind a wall.
-    if (true_ranges_[i] <= nearest) return kInfinity;
+    if (true_ranges_[i] <= nearest) return math::kInfinity;
     return ray_to_rectangle(-start, turned(axis, fan_->directions[i]), ahead, car.chassis);
   });
 }

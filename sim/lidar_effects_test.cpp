@@ -13,9 +13,9 @@ using namespace pitwall::sim::testing;
 
 namespace {
 
-LidarSettings clean() { return SensorSettings::of(test_car(), false).lidar; }
+LidarSettings clean_settings() { return SensorSettings::of(test_car(), false).lidar; }
 
-constexpr Duration kStep = from_milliseconds(5);
+constexpr Duration kEffectStep = from_milliseconds(5);
 
 /// One turn of a scanner whose car and neighbour move at constant speed.
 struct Turn {
@@ -39,7 +39,7 @@ int turn(Lidar& lidar, LaserScan& scan, const Turn& base, const BodyRectangle* o
   for (; lidar.sweeping(); ++k) {
     std::vector<SeenMotion> others;
     if (other_body != nullptr) others.push_back({*other_body, other.step(k)});
-    lidar.sweep(scan.stamp + Duration{k * kStep.ns}, kStep, base.step(k), others);
+    lidar.sweep(scan.stamp + Duration{k * kEffectStep.ns}, kEffectStep, base.step(k), others);
   }
   return k;
 }
@@ -47,7 +47,7 @@ int turn(Lidar& lidar, LaserScan& scan, const Turn& base, const BodyRectangle* o
 }  // namespace
 
 TEST_CASE("a turn of 270 of 360 degrees at 40 Hz takes 18.75 ms, and the message says so") {
-  LidarSettings settings = clean();
+  LidarSettings settings = clean_settings();
   CHECK(settings.sweep_time() == Duration{0});
   settings.sweep = true;
   CHECK(settings.sweep_time() == Duration{18'750'000});
@@ -57,7 +57,7 @@ TEST_CASE("a turn of 270 of 360 degrees at 40 Hz takes 18.75 ms, and the message
 }
 
 TEST_CASE("each beam of a sweep is cast from where scanner and neighbour are when it leaves") {
-  LidarSettings settings = clean();
+  LidarSettings settings = clean_settings();
   settings.sweep = true;
   const Place place = room(12, 8);
   const Pose2 mount{0.27, 0.05, 0.1};
@@ -87,7 +87,7 @@ TEST_CASE("each beam of a sweep is cast from where scanner and neighbour are whe
 }
 
 TEST_CASE("another car is found by the sweep at every bearing, as trying all beams would") {
-  LidarSettings settings = clean();
+  LidarSettings settings = clean_settings();
   settings.sweep = true;
   settings.fov_rad = 2.0 * math::kPi;
   settings.beams = 721;
@@ -133,7 +133,7 @@ TEST_CASE("a scan arrives only after its last beam, however short its latency") 
 }
 
 TEST_CASE("at the edges of a post, and nowhere else, a mixed pixel reads between post and wall") {
-  LidarSettings settings = clean();
+  LidarSettings settings = clean_settings();
   const Place place = place_of(make_map(10.0, 8.0, 0.05, {{8.0, 0.0, 8.25, 8.0}, {4.0, 3.9, 4.1, 4.1}}));
   for (const double rate : {0.0, 0.3, 1.0}) {
     settings.mixed_pixel_rate = rate;
@@ -161,7 +161,7 @@ TEST_CASE("at the edges of a post, and nowhere else, a mixed pixel reads between
 }
 
 TEST_CASE("beams that see a wall edge-on are lost, the more the flatter; others never") {
-  LidarSettings settings = clean();
+  LidarSettings settings = clean_settings();
   const Place place = room(30.0, 4.0, 0.05, 0.25);
   for (const double rate : {0.0, 1.0}) {
     settings.grazing_dropout = rate;
@@ -197,7 +197,7 @@ TEST_CASE("beams that see a wall edge-on are lost, the more the flatter; others 
 }
 
 TEST_CASE("ranges come in whole millimetres, or as they are") {
-  LidarSettings settings = clean();
+  LidarSettings settings = clean_settings();
   settings.noise_std_m = 0.01;
   const Place place = room(8.0, 6.0);
   const auto off_grid = [&] {
@@ -215,7 +215,7 @@ TEST_CASE("ranges come in whole millimetres, or as they are") {
 }
 
 TEST_CASE("the mount is off by as much as stated, from run to run, and the ranges with it") {
-  LidarSettings settings = clean();
+  LidarSettings settings = clean_settings();
   const Pose2 nominal{0.27, 0.0, 0.0};
   const Place place = room(8.0, 6.0);
   CHECK(Lidar(place.rays, settings, nominal, 1, "car0").mount() == nominal);
@@ -241,7 +241,7 @@ TEST_CASE("the mount is off by as much as stated, from run to run, and the range
 }
 
 TEST_CASE("in its blind sectors, and where something covers the window, a scanner reads NaN, elsewhere never") {
-  LidarSettings settings = clean();
+  LidarSettings settings = clean_settings();
   settings.blind[0] = {1.0, 0.2};
   const Place place = room(8.0, 6.0);
   Lidar lidar(place.rays, settings, {}, 1, "car0");
@@ -258,7 +258,7 @@ TEST_CASE("in its blind sectors, and where something covers the window, a scanne
 }
 
 TEST_CASE("each error of a scan has its own stream: switching one on moves no other") {
-  LidarSettings settings = clean();
+  LidarSettings settings = clean_settings();
   settings.noise_std_m = 0.01;
   const Place place = place_of(make_map(10.0, 8.0, 0.05, {{8.0, 0.0, 8.25, 8.0}, {4.0, 3.9, 4.1, 4.1}}));
   Lidar plain(place.rays, settings, {}, 1, "car0");

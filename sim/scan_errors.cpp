@@ -18,7 +18,7 @@ constexpr float kEdgeOverSlope = 3.0F;
 // The slope of a wall is taken over this many beams to either side, which cells of 5 cm do not hide.
 constexpr std::size_t kSlopeBeams = 8;
 
-std::string stream(std::string_view car_name, std::string_view sensor) { return std::string(car_name) + "/" + std::string(sensor); }
+std::string error_stream(std::string_view car_name, std::string_view sensor) { return std::string(car_name) + "/" + std::string(sensor); }
 
 double increment(const LidarSettings& s) { return s.fov_rad / static_cast<double>(s.beams - 1); }
 
@@ -47,10 +47,10 @@ ScanErrors::ScanErrors(const LidarSettings& settings, std::uint64_t seed, std::s
                static_cast<float>(settings.range_min_m), static_cast<float>(settings.range_max_m)},
       edge_{kEdge_m, kEdgeOverSlope, static_cast<float>(settings.range_max_m)},
       grazing_(grazing_rule(settings)),
-      noise_(seed, stream(car_name, "lidar")),
-      dropout_(seed, stream(car_name, "lidar_dropout")),
-      grazing_stream_(seed, stream(car_name, "lidar_grazing")),
-      mixed_stream_(seed, stream(car_name, "lidar_mixed")),
+      noise_(seed, error_stream(car_name, "lidar")),
+      dropout_(seed, error_stream(car_name, "lidar_dropout")),
+      grazing_stream_(seed, error_stream(car_name, "lidar_grazing")),
+      mixed_stream_(seed, error_stream(car_name, "lidar_mixed")),
       ranges_(static_cast<std::size_t>(settings.beams)),
       normals_(ranges_.size()),
       out_(ranges_.size()),

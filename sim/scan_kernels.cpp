@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "core/math.hpp"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/scan_kernels.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
@@ -14,7 +16,6 @@
 namespace pitwall::sim {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 // Where along the chord the beam's own point may lie, and how far off it.
 constexpr float kLeastShare = 0.05F;
 constexpr float kFlat_m = 0.1F;
@@ -92,7 +93,7 @@ HWY_INLINE auto flat_at(const GrazingRule& rule, const float* r, std::size_t j) 
   const V along = hn::Abs(hn::Mul(constant(rule.cos_span), hn::Sub(far, near)));
   const V across = hn::Mul(constant(rule.sin_span), hn::Add(far, near));
   // +inf on one side is an edge; on both it is no number, which is not greater.
-  return hn::And(hn::Gt(along, hn::Mul(constant(rule.tan_from), across)), hn::Lt(along, constant(kInfinity)));
+  return hn::And(hn::Gt(along, hn::Mul(constant(rule.tan_from), across)), hn::Lt(along, constant(math::kInfinityF)));
 }
 
 void find_flat_simd(const GrazingRule& rule, const float* r, std::uint64_t* bits, std::size_t words) {
@@ -131,7 +132,7 @@ void read_ranges_simd(const ReadingRule& rule, const float* ranges, const float*
   const V steps = constant(rule.steps_per_m);
   const V least = constant(rule.range_min_m);
   const V most = constant(rule.range_max_m);
-  const V none = constant(kInfinity);
+  const V none = constant(math::kInfinityF);
   const V too_near = constant(std::numeric_limits<float>::quiet_NaN());
   for (std::size_t i = 0; i < count; i += hn::Lanes(d)) {
     const V range = hn::LoadU(d, ranges + i);

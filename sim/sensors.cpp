@@ -19,7 +19,7 @@ constexpr double kLater = 2.0;
 FieldInfo period(std::string_view doc) { return {"s", 1e-4, 10.0, doc}; }
 FieldInfo latency(std::string_view doc) { return {"s", 0.0, 10.0, doc}; }
 
-std::string stream(std::string_view car_name, std::string_view sensor) { return std::string(car_name) + "/" + std::string(sensor); }
+std::string sensor_stream(std::string_view car_name, std::string_view sensor) { return std::string(car_name) + "/" + std::string(sensor); }
 
 }  // namespace
 
@@ -164,7 +164,7 @@ OdometrySensor::OdometrySensor(const OdometrySettings& settings, const CarParame
       wheelbase_m_(car.wheelbase_m),
       left_rad_(car.steering_max_left_rad),
       right_rad_(car.steering_max_right_rad),
-      noise_(seed, stream(car_name, "odometry")) {}
+      noise_(seed, sensor_stream(car_name, "odometry")) {}
 
 void OdometrySensor::reset() { T_odom_base_ = {}; }
 
@@ -190,9 +190,9 @@ void OdometrySensor::measure(std::uint64_t sample, double speed_mps, double comm
 PoseSensor::PoseSensor(const PoseSettings& settings, std::uint64_t seed, std::string_view car_name)
     : settings_(settings),
       kept_(math::exp(-settings.period_s / settings.drift_time_s)),
-      noise_(seed, stream(car_name, "pose")),
-      drift_stream_(seed, stream(car_name, "pose_drift")),
-      jump_stream_(seed, stream(car_name, "pose_jump")) {}
+      noise_(seed, sensor_stream(car_name, "pose")),
+      drift_stream_(seed, sensor_stream(car_name, "pose_drift")),
+      jump_stream_(seed, sensor_stream(car_name, "pose_jump")) {}
 
 void PoseSensor::reset() {
   last_ = {};
@@ -240,9 +240,9 @@ ImuSensor::ImuSensor(const ImuSettings& settings, std::uint64_t seed, std::strin
     : settings_(settings),
       noisy_(settings.gyro_noise > 0.0 || settings.accelerometer_noise > 0.0 || settings.gyro_bias_walk > 0.0 ||
              settings.accelerometer_bias_walk > 0.0),
-      noise_(seed, stream(car_name, "imu")),
-      bias_stream_(seed, stream(car_name, "imu_bias")) {
-  const Rng scale(seed, stream(car_name, "imu_scale"));
+      noise_(seed, sensor_stream(car_name, "imu")),
+      bias_stream_(seed, sensor_stream(car_name, "imu_bias")) {
+  const Rng scale(seed, sensor_stream(car_name, "imu_scale"));
   for (std::uint32_t k = 0; k < 6; ++k)
     scale_[k] = 1.0 + (k < 3 ? settings.gyro_scale_error : settings.accelerometer_scale_error) * scale.normal(0, k);
   reset();

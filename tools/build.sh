@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 preset=$1
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-if ! cmake --preset "$preset" -DPITWALL_PRECOMPILED=ON >"$log" 2>&1; then
+if ! cmake --preset "$preset" -DPITWALL_COLD_BUILD=ON >"$log" 2>&1; then
   cat "$log" >&2
   exit 3
 fi

@@ -14,7 +14,7 @@ constexpr unsigned kSideBits = 2;
 // Half the diagonal of a cell, and a little for the rounding of coordinates.
 constexpr double kHalfDiagonal = 0.70710678118654757 + 1e-6;
 // Beyond this nothing is looked for; keeps the arithmetic of cells within int.
-constexpr double kFarCells = 5e8;
+constexpr double kFarFieldCells = 5e8;
 
 // Distance from x to the interval [cell, cell + 1].
 double gap(double x, int cell) { return std::max({0.0, static_cast<double>(cell) - x, x - static_cast<double>(cell + 1)}); }
@@ -88,7 +88,7 @@ double DistanceField::lower_bound_m(Vec2 p_map, double enough_m) const {
 double DistanceField::clearance_m(Vec2 p_map, double limit_m) const {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   const Vec2 p = to_grid(p_map);
-  if (!(std::fabs(p.x) < kFarCells && std::fabs(p.y) < kFarCells)) return kNone;
+  if (!(std::fabs(p.x) < kFarFieldCells && std::fabs(p.y) < kFarFieldCells)) return kNone;
   const int i = static_cast<int>(std::floor(p.x));
   // From a point above or below the map, the nearest of a column is the nearest to its last row.
   const int j = std::clamp(static_cast<int>(std::floor(p.y)), 0, height_ - 1);
@@ -116,7 +116,7 @@ double DistanceField::clearance_m(Vec2 p_map, double limit_m) const {
 double clearance_m(const OccupancyMap& map, Vec2 p_map, double limit_m) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   const Vec2 p = map.to_grid(p_map);
-  if (!(std::fabs(p.x) < kFarCells && std::fabs(p.y) < kFarCells)) return kNone;
+  if (!(std::fabs(p.x) < kFarFieldCells && std::fabs(p.y) < kFarFieldCells)) return kNone;
   const int i = static_cast<int>(std::floor(p.x));
   const int j = static_cast<int>(std::floor(p.y));
   const double limit = limit_m / map.resolution_m();

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "core/math.hpp"
 #include "core/rng.hpp"
 #include "tests/support/noise_map.hpp"
 
@@ -13,10 +14,8 @@ using namespace pitwall::tracks;
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
 double brute_centre_distance(const OccupancyMap& map, int i, int j) {
-  double best = kInf;
+  double best = math::kInfinity;
   for (int row = 0; row < map.height(); ++row) {
     for (int column = 0; column < map.width(); ++column) {
       if (map.blocked(column, row)) best = std::min(best, norm({1.0 * (column - i), 1.0 * (row - j)}));
@@ -26,7 +25,7 @@ double brute_centre_distance(const OccupancyMap& map, int i, int j) {
 }
 
 double brute_clearance_cells(const OccupancyMap& map, Vec2 p) {
-  double best = kInf;
+  double best = math::kInfinity;
   for (int row = 0; row < map.height(); ++row) {
     for (int column = 0; column < map.width(); ++column) {
       if (!map.blocked(column, row)) continue;
@@ -72,8 +71,8 @@ TEST_CASE("a map without walls is free everywhere and outside it nothing is prom
   CHECK(field.lower_bound_m({-0.1, 5}) == 0.0);
   CHECK(field.lower_bound_m({20.1, 5}) == 0.0);
   CHECK(field.lower_bound_m({std::numeric_limits<double>::quiet_NaN(), 5}) == 0.0);
-  CHECK(field.clearance_m({5, 5}, kInf) == kInf);
-  CHECK(clearance_m(map, {5, 5}, 1e3) == kInf);
+  CHECK(field.clearance_m({5, 5}, math::kInfinity) == math::kInfinity);
+  CHECK(clearance_m(map, {5, 5}, 1e3) == math::kInfinity);
 }
 
 TEST_CASE("the lower bound is never above the distance to a blocked square and at most 2 sqrt 2 cells below") {
@@ -116,8 +115,8 @@ TEST_CASE("clearance is that of brute force, inside and outside, turned maps too
         CHECK(clearance_m(map, map.to_map(p), 100.0) == doctest::Approx(truth).epsilon(1e-9));
         const double limited = clearance_m(map, map.to_map(p), 0.2);
         if (truth < 0.2 - 1e-9) CHECK(limited == doctest::Approx(truth).epsilon(1e-9));
-        if (truth > 0.2 + 1e-9) CHECK(limited == kInf);
-        for (const double limit : {kInf, 100.0, 0.2})
+        if (truth > 0.2 + 1e-9) CHECK(limited == math::kInfinity);
+        for (const double limit : {math::kInfinity, 100.0, 0.2})
           CHECK(field.clearance_m(map.to_map(p), limit) == clearance_m(map, map.to_map(p), limit));
       }
     }
@@ -138,7 +137,7 @@ TEST_CASE("clearance at and within a square is 0, at the limit it is still seen"
   CHECK(both({5.0, 5.0}, 0.0) == 0.0);
   CHECK(both({6.0, 5.5}, 0.0) == 0.0);
   CHECK(both({8.0, 5.5}, 2.0) == 2.0);
-  CHECK(both({8.0, 5.5}, 1.999) == kInf);
-  CHECK(both({2.0, 1.0}, kInf) == 5.0);
-  CHECK(both({-1e12, 1.0}, kInf) == kInf);
+  CHECK(both({8.0, 5.5}, 1.999) == math::kInfinity);
+  CHECK(both({2.0, 1.0}, math::kInfinity) == 5.0);
+  CHECK(both({-1e12, 1.0}, math::kInfinity) == math::kInfinity);
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/text.hpp"
 #include "tests/support/png.hpp"
 
 namespace pitwall::tracks {
@@ -28,8 +29,6 @@ std::string error_of(const std::string& bytes) {
   const auto image = decode_image(bytes, "file.png");
   return image.ok() ? "" : image.error().message;
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST_CASE("PGM: plain and raw, comments, any maxval, 16 bit big-endian") {
   const Image plain = decoded("P2\n# made by hand\n3 2 # size\n100\n0 50 100\n 25\n75 # last row\n100\n");

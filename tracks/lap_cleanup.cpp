@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
+#include "core/math.hpp"
 #include "core/text.hpp"
 #include "tracks/track.hpp"
 
@@ -21,9 +21,6 @@ constexpr double kAsNear_m = 0.5;       // revolutions differ by that much
 constexpr double kOpenAfter_m = 4.0;    // ends farther apart than that are no lap
 constexpr double kDeviationWindow_m = 3.0;
 constexpr std::int64_t kFewestHarmonics = 2;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-std::string metres(double value) { return format_number(value, 3) + " m"; }
 
 double way_of(const std::vector<Vec2>& points) {
   double way = 0.0;
@@ -37,11 +34,11 @@ std::vector<Vec2> last_revolution(std::vector<Vec2> points) {
   const auto considered = static_cast<std::size_t>(kLookForStart * static_cast<double>(points.size()));
   const Vec2 arriving = points.back() - points[points.size() - 2];
   const auto away = [&](std::size_t i) {
-    return dot(points[i + 1] - points[i], arriving) > 0.0 ? distance(points[i], points.back()) : kInfinity;
+    return dot(points[i + 1] - points[i], arriving) > 0.0 ? distance(points[i], points.back()) : math::kInfinity;
   };
-  double nearest = kInfinity;
+  double nearest = math::kInfinity;
   for (std::size_t i = 0; i < considered; ++i) nearest = std::min(nearest, away(i));
-  if (nearest == kInfinity) return points;
+  if (nearest == math::kInfinity) return points;
   std::size_t start = considered - 1;
   while (away(start) > nearest + kAsNear_m) --start;
   while (start > 0 && away(start - 1) <= away(start)) --start;
@@ -106,7 +103,7 @@ std::vector<Vec2> evenly(const Path& path, double spacing_m) {
 }
 
 double clearance_of(const Path& path, const OccupancyMap* map, const DistanceField* distance_field) {
-  return map == nullptr || distance_field == nullptr ? kInfinity : smallest_clearance(*map, *distance_field, path).clearance_m;
+  return map == nullptr || distance_field == nullptr ? math::kInfinity : smallest_clearance(*map, *distance_field, path).clearance_m;
 }
 
 /// One candidate, measured. `had` is the clearance that what was driven had.
@@ -144,17 +141,18 @@ bool better(const CleanedLap& a, const CleanedLap& b, double clearance_m, double
 
 Status accept(const CleanedLap& lap, const LapCleanupSettings& settings, double clearance_m) {
   if (lap.clearance_m < clearance_m) {
-    return Error{"recorded lap: the smoothed line comes within " + metres(lap.clearance_m) + " of a wall, at least " + metres(clearance_m) +
-                 " is needed; drive it again, farther from the walls"};
+    return Error{"recorded lap: the smoothed line comes within " + format_metres(lap.clearance_m) + " of a wall, at least " +
+                 format_metres(clearance_m) + " is needed; drive it again, farther from the walls"};
   }
   const double most = settings.max_over_curvature * settings.max_curvature_per_m;
   if (lap.max_curvature_per_m > most) {
-    return Error{"recorded lap: its tightest turn has a radius of " + metres(1.0 / lap.max_curvature_per_m) + ", the rack can follow " +
-                 metres(1.0 / most) + " at best; drive wider turns"};
+    return Error{"recorded lap: its tightest turn has a radius of " + format_metres(1.0 / lap.max_curvature_per_m) +
+                 ", the rack can follow " + format_metres(1.0 / most) + " at best; drive wider turns"};
   }
   if (lap.share_over > settings.max_share_over) {
     return Error{"recorded lap: " + format_number(100.0 * lap.share_over, 3) + " % of it turn tighter than the rack (radius " +
-                 metres(1.0 / settings.max_curvature_per_m) + "), allowed are " + format_number(100.0 * settings.max_share_over, 3) + " %"};
+                 format_metres(1.0 / settings.max_curvature_per_m) + "), allowed are " + format_number(100.0 * settings.max_share_over, 3) +
+                 " %"};
   }
   return {};
 }
@@ -190,14 +188,15 @@ Result<CleanedLap> clean_lap(const std::vector<Vec2>& driven, const LapCleanupSe
   const double trimmed = before_m - way_of(points);
   const double gap = distance(points.front(), points.back());
   if (gap > kOpenAfter_m)
-    return Error{"recorded lap: its ends are " + metres(gap) + " apart, at most " + metres(kOpenAfter_m) + " are allowed"};
+    return Error{"recorded lap: its ends are " + format_metres(gap) + " apart, at most " + format_metres(kOpenAfter_m) + " are allowed"};
   if (gap < kSamePoint_m) points.pop_back();
   const Result<Path> revolution = Path::make(std::move(points), true);
   if (!revolution) return Error{"recorded lap: " + revolution.error().message};
 
   const double had = clearance_of(*revolution, map, distance_field);
   if (had < settings.least_clearance_m) {
-    return Error{"recorded lap: it was driven within " + metres(had) + " of a wall, half the car is " + metres(settings.least_clearance_m)};
+    return Error{"recorded lap: it was driven within " + format_metres(had) + " of a wall, half the car is " +
+                 format_metres(settings.least_clearance_m)};
   }
   const double clearance = std::min(settings.clearance_m, had);
   const std::vector<Vec2> even = evenly(*revolution, settings.spacing_m);
@@ -212,7 +211,7 @@ Result<CleanedLap> clean_lap(const std::vector<Vec2>& driven, const LapCleanupSe
     if (!best || better(*lap, *best, clearance, settings.max_curvature_per_m)) best = std::move(lap);
     if (fits) break;
   }
-  if (!best) return Error{"recorded lap: no smooth line fits its " + metres(revolution->length_m())};
+  if (!best) return Error{"recorded lap: no smooth line fits its " + format_metres(revolution->length_m())};
   if (const Status accepted = accept(*best, settings, clearance); !accepted) return accepted.error();
   best->points_dropped = dropped;
   best->trimmed_m = trimmed;

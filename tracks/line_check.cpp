@@ -10,14 +10,12 @@
 namespace pitwall::tracks {
 namespace {
 
-constexpr double kSamePoint_m = 1e-3;
+constexpr double kSameVertex_m = 1e-3;
 constexpr double kGap_m = 1.0;
 constexpr double kGapOfUsual = 10.0;
 
-std::string place(Vec2 p) { return "(" + format_number(p.x, 5) + ", " + format_number(p.y, 5) + ")"; }
-
 std::string numbered(const std::vector<Vec2>& points, std::size_t i) {
-  return "point " + std::to_string(i + 1) + " of " + std::to_string(points.size()) + " " + place(points[i]);
+  return "point " + std::to_string(i + 1) + " of " + std::to_string(points.size()) + " " + format_place(points[i].x, points[i].y);
 }
 
 /// Whether two segments have a point in common.
@@ -37,7 +35,7 @@ Status check_spacing(const std::vector<Vec2>& points, bool closed) {
   for (std::size_t i = 0; i < segments; ++i) {
     const std::size_t next = (i + 1) % points.size();
     lengths.push_back(distance(points[i], points[next]));
-    if (lengths.back() >= kSamePoint_m) continue;
+    if (lengths.back() >= kSameVertex_m) continue;
     return Error{numbered(points, i) + " and " + numbered(points, next) + " are the same: at least 1 mm between neighbours is needed"};
   }
   std::vector<double> sorted = lengths;
@@ -59,7 +57,8 @@ Status check_crossings(const std::vector<Vec2>& points, bool closed) {
       if (closed && i == 0 && j + 1 == segments) continue;  // neighbours across the seam
       if (!cross_each_other(points[i], points[i + 1], points[j], points[(j + 1) % n])) continue;
       return Error{"the line crosses itself: between points " + std::to_string(i + 1) + " and " + std::to_string(i + 2) + " " +
-                   place(points[i]) + " and between " + std::to_string(j + 1) + " and " + std::to_string((j + 1) % n + 1)};
+                   format_place(points[i].x, points[i].y) + " and between " + std::to_string(j + 1) + " and " +
+                   std::to_string((j + 1) % n + 1)};
     }
   }
   return {};
@@ -92,12 +91,12 @@ std::optional<std::string> check_walls(const Path& line, const OccupancyMap& map
   for (const Vec2 p : line.points()) {
     const Vec2 cell = map.to_grid(p);
     if (cell.x >= 0.0 && cell.y >= 0.0 && cell.x < map.width() && cell.y < map.height()) continue;
-    return "the line leaves the map at " + place(p);
+    return "the line leaves the map at " + format_place(p.x, p.y);
   }
   const LineClearance nearest = smallest_clearance(map, distance_field, line);
   if (nearest.clearance_m >= half_width_m) return std::nullopt;
   return "the line comes within " + format_number(nearest.clearance_m, 3) + " m of a wall at s = " + format_number(nearest.s_m, 5) + " m " +
-         place(nearest.where) + ": half the car is " + format_number(half_width_m, 3) + " m";
+         format_place(nearest.where.x, nearest.where.y) + ": half the car is " + format_number(half_width_m, 3) + " m";
 }
 
 }  // namespace pitwall::tracks

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/text.hpp"
+
 namespace pitwall::tracks {
 namespace {
 
@@ -19,8 +21,6 @@ std::string refused(const std::vector<Vec2>& points, bool closed = true) {
   const Status status = check_line(points, closed);
   return status.ok() ? std::string() : status.error().message;
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST_CASE("a good line passes, closed and open, however it is sampled") {
   CHECK(refused(ring(5.0)).empty());

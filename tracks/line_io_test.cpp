@@ -18,12 +18,10 @@ Line parsed(const std::string& text, bool closed = true) {
   return *std::move(line);
 }
 
-std::string error_of(const std::string& text, bool closed = true) {
+std::string line_error_of(const std::string& text, bool closed = true) {
   const auto line = parse_line(text, "line.csv", closed);
   return line.ok() ? "" : line.error().message;
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 const std::string kSquare = "0,0,1.0,1.5\n4,0,1.1,1.6\n4,4,1.2,1.7\n0,4,1.3,1.8\n";
 
@@ -82,8 +80,8 @@ TEST_CASE("a racing line is read with semicolons and commas, and with either psi
 }
 
 TEST_CASE("a psi that fits the points in neither way is refused") {
-  CHECK(contains(error_of(circle(math::kPi, ';')), "psi"));
-  CHECK(contains(error_of(circle(math::kPi / 2, ';')), "psi"));
+  CHECK(contains(line_error_of(circle(math::kPi, ';')), "psi"));
+  CHECK(contains(line_error_of(circle(math::kPi / 2, ';')), "psi"));
 }
 
 TEST_CASE("a repeated first point is dropped from a closed line, kept on an open one") {
@@ -103,26 +101,26 @@ TEST_CASE("a speed column of zeros counts as none") {
 }
 
 TEST_CASE("a bad line is refused with file and line number") {
-  CHECK(contains(error_of("0,0,1,1\n4,0,1,1\n4,nan,1,1\n0,4,1,1\n"), "line.csv:3: column 2 = 'nan'"));
-  CHECK(contains(error_of("0,0,1,1\n4,0,1,inf\n4,4,1,1\n"), "line.csv:2: column 4 = 'inf'"));
-  CHECK(contains(error_of("0,0,1,1\n4,abc,1,1\n4,4,1,1\n"), "line.csv:2: column 2 = 'abc'"));
-  CHECK(contains(error_of("0,0,1,1\n4,,1,1\n4,4,1,1\n"), "line.csv:2: column 2 = ''"));
-  CHECK(contains(error_of("0,0,1,1\n4,0,1\n4,4,1,1\n"), "line.csv:2: 3 columns where 4 are expected"));
-  CHECK(contains(error_of("0,0,1,1\n4,0,1,1,\n4,4,1,1\n"), "line.csv:2: 5 columns where 4 are expected"));
-  CHECK(contains(error_of("0,0,1,1,1\n4,0,1,1,1\n4,4,1,1,1\n"), "line.csv:1: 5 columns: expected 2 columns (x_m"));
-  CHECK(contains(error_of("# x_m, y_m, d_right\n0,0,1,1\n"), "line.csv:2: 4 columns where 3"));
-  CHECK(contains(error_of("# x_m, y_m, x\n0,0,1\n"), "line.csv:1: the header names a column twice"));
-  CHECK(contains(error_of("0,0,1,1\n4,0,-0.1,1\n4,4,1,1\n"), "line.csv:2: column 3 = -0.1: a width"));
-  CHECK(contains(error_of("# x_m,y_m,vx_mps\n0,0,1\n4,0,-1\n4,4,1\n"), "line.csv:3: column 3 = -1: a speed"));
-  CHECK(contains(error_of("0,0,1,1\n4,0,1,1\n4,0,1,1\n0,4,1,1\n"), "line.csv:3: the same point as in line 2"));
-  CHECK(contains(error_of(kSquare + "0,0,1,1\n0,0,1,1\n"), "line.csv:1: the same point as in line 5"));
-  CHECK(contains(error_of("0,0,1,1\n4,0,1,1\n4,1e100,1,1\n0,4,1,1\n"), "line.csv:3: 1e+100 m from the point of line 2"));
-  CHECK(contains(error_of("0,0,1,1\n900,0,1,1\n900,900,1,1\n"), "line.csv:1: 1273 m from the point of line 3"));
-  CHECK(contains(error_of("0,0,1,1\n4,0,1,1\n"), "line.csv: 2 points"));
-  CHECK(contains(error_of("0,0,1,1\n4,0,1,1\n0,0,1,1\n"), "line.csv: 2 points"));
-  CHECK(contains(error_of("0,0,1,1\n", false), "1 points"));
-  CHECK(contains(error_of(""), "0 points"));
-  CHECK(contains(error_of("# only a comment\n"), "0 points"));
+  CHECK(contains(line_error_of("0,0,1,1\n4,0,1,1\n4,nan,1,1\n0,4,1,1\n"), "line.csv:3: column 2 = 'nan'"));
+  CHECK(contains(line_error_of("0,0,1,1\n4,0,1,inf\n4,4,1,1\n"), "line.csv:2: column 4 = 'inf'"));
+  CHECK(contains(line_error_of("0,0,1,1\n4,abc,1,1\n4,4,1,1\n"), "line.csv:2: column 2 = 'abc'"));
+  CHECK(contains(line_error_of("0,0,1,1\n4,,1,1\n4,4,1,1\n"), "line.csv:2: column 2 = ''"));
+  CHECK(contains(line_error_of("0,0,1,1\n4,0,1\n4,4,1,1\n"), "line.csv:2: 3 columns where 4 are expected"));
+  CHECK(contains(line_error_of("0,0,1,1\n4,0,1,1,\n4,4,1,1\n"), "line.csv:2: 5 columns where 4 are expected"));
+  CHECK(contains(line_error_of("0,0,1,1,1\n4,0,1,1,1\n4,4,1,1,1\n"), "line.csv:1: 5 columns: expected 2 columns (x_m"));
+  CHECK(contains(line_error_of("# x_m, y_m, d_right\n0,0,1,1\n"), "line.csv:2: 4 columns where 3"));
+  CHECK(contains(line_error_of("# x_m, y_m, x\n0,0,1\n"), "line.csv:1: the header names a column twice"));
+  CHECK(contains(line_error_of("0,0,1,1\n4,0,-0.1,1\n4,4,1,1\n"), "line.csv:2: column 3 = -0.1: a width"));
+  CHECK(contains(line_error_of("# x_m,y_m,vx_mps\n0,0,1\n4,0,-1\n4,4,1\n"), "line.csv:3: column 3 = -1: a speed"));
+  CHECK(contains(line_error_of("0,0,1,1\n4,0,1,1\n4,0,1,1\n0,4,1,1\n"), "line.csv:3: the same point as in line 2"));
+  CHECK(contains(line_error_of(kSquare + "0,0,1,1\n0,0,1,1\n"), "line.csv:1: the same point as in line 5"));
+  CHECK(contains(line_error_of("0,0,1,1\n4,0,1,1\n4,1e100,1,1\n0,4,1,1\n"), "line.csv:3: 1e+100 m from the point of line 2"));
+  CHECK(contains(line_error_of("0,0,1,1\n900,0,1,1\n900,900,1,1\n"), "line.csv:1: 1273 m from the point of line 3"));
+  CHECK(contains(line_error_of("0,0,1,1\n4,0,1,1\n"), "line.csv: 2 points"));
+  CHECK(contains(line_error_of("0,0,1,1\n4,0,1,1\n0,0,1,1\n"), "line.csv: 2 points"));
+  CHECK(contains(line_error_of("0,0,1,1\n", false), "1 points"));
+  CHECK(contains(line_error_of(""), "0 points"));
+  CHECK(contains(line_error_of("# only a comment\n"), "0 points"));
   CHECK(contains(load_line("/nonexistent/line.csv").error().message, "/nonexistent/line.csv"));
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/text.hpp"
 #include "tests/support/png.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tracks/image.hpp"
@@ -26,8 +27,6 @@ std::string yaml_text(const YamlSpec& spec) {
   return "image: " + spec.image + "\nresolution: " + spec.resolution + "\norigin: " + spec.origin + "\nnegate: " + spec.negate +
          "\noccupied_thresh: " + spec.occupied + "\nfree_thresh: " + spec.free + "\n" + spec.more;
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 class MapFolder : public TempFolder {
  public:

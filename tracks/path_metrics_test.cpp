@@ -7,14 +7,14 @@
 #include <cmath>
 #include <limits>
 
+#include "core/math.hpp"
+
 namespace pitwall::tracks {
 namespace {
 
-constexpr double kPi = math::kPi;
-
 Path circle(double radius = 5.0, int n = 720) {
   std::vector<Vec2> points;
-  for (int i = 0; i < n; ++i) points.push_back(radius * unit_vector(2.0 * kPi * i / n));
+  for (int i = 0; i < n; ++i) points.push_back(radius * unit_vector(2.0 * math::kPi * i / n));
   return Path::make(std::move(points), true).value();
 }
 
@@ -65,9 +65,9 @@ TEST_CASE("distance is signed, left positive, to segments and not to vertices") 
 TEST_CASE("heading is yaw against the path, wrapped; course is the direction of motion against it") {
   std::vector<PathSample> samples;
   for (int i = 0; i <= 400; ++i) {
-    const double a = 2.0 * kPi * i / 200;  // two laps, heading through +-pi
-    PathSample s = sample(0.05 * i, {5.0 * unit_vector(a).x, 5.0 * unit_vector(a).y, wrap_angle(a + 0.5 * kPi - 0.08)}, 3.0);
-    s.course_rad = wrap_angle(a + 0.5 * kPi);
+    const double a = 2.0 * math::kPi * i / 200;  // two laps, heading through +-pi
+    PathSample s = sample(0.05 * i, {5.0 * unit_vector(a).x, 5.0 * unit_vector(a).y, wrap_angle(a + 0.5 * math::kPi - 0.08)}, 3.0);
+    s.course_rad = wrap_angle(a + 0.5 * math::kPi);
     samples.push_back(s);
   }
   const auto report = path_metrics(circle(), samples, no_launch());
@@ -81,10 +81,10 @@ TEST_CASE("heading is yaw against the path, wrapped; course is the direction of 
 
 TEST_CASE("laps are split at whole rounds, seam or not, with their times interpolated") {
   std::vector<PathSample> samples;
-  const double rate = 2.0 * kPi / 9.97;  // a lap every 9.97 s
+  const double rate = 2.0 * math::kPi / 9.97;  // a lap every 9.97 s
   for (int i = 0; i <= 320; ++i) {
     const double a = 1.0 + rate * 0.1 * i;
-    samples.push_back(sample(0.1 * i, {5.1 * unit_vector(a).x, 5.1 * unit_vector(a).y, a + 0.5 * kPi}, 3.2));
+    samples.push_back(sample(0.1 * i, {5.1 * unit_vector(a).x, 5.1 * unit_vector(a).y, a + 0.5 * math::kPi}, 3.2));
   }
   const auto report = path_metrics(circle(), samples, no_launch());
   REQUIRE(report.ok());
@@ -158,7 +158,7 @@ TEST_CASE("on a crossing the place stays on its leg, and on a closed path it nev
   std::vector<Vec2> points;
   const int n = 800;
   for (int i = 0; i < n; ++i) {
-    const double a = 2.0 * kPi * i / n;
+    const double a = 2.0 * math::kPi * i / n;
     points.push_back({8.0 * math::sin(a), 4.0 * math::sin(2.0 * a)});
   }
   const Path eight = Path::make(points, true).value();
@@ -188,7 +188,7 @@ TEST_CASE("a car that was carried elsewhere is searched for on the whole path") 
   for (int i = 0; i <= 40; ++i) hairpin.push_back({20.0 - 0.5 * i, 3.0});
   const Path path = Path::make(hairpin, false).value();
   std::vector<PathSample> carried = along_x(0.1, 20);
-  for (int i = 0; i < 20; ++i) carried.push_back(sample(2.0 + 0.1 * i, {4.0 - 0.2 * i, 2.9, kPi}, 2.0));
+  for (int i = 0; i < 20; ++i) carried.push_back(sample(2.0 + 0.1 * i, {4.0 - 0.2 * i, 2.9, math::kPi}, 2.0));
   const auto report = path_metrics(path, carried, settings);
   REQUIRE(report.ok());
   CHECK(report->searches == 1);
@@ -213,8 +213,8 @@ TEST_CASE("a car that cuts corners has a ratio below 1, and is no better for it"
   const Path path = Path::make(square, true).value();
   std::vector<PathSample> samples;
   for (int i = 0; i <= 400; ++i) {
-    const double a = -0.75 * kPi + 2.0 * kPi * i / 400;
-    samples.push_back(sample(0.1 * i, {5.0 + 4.2 * unit_vector(a).x, 5.0 + 4.2 * unit_vector(a).y, a + 0.5 * kPi}, 1.0));
+    const double a = -0.75 * math::kPi + 2.0 * math::kPi * i / 400;
+    samples.push_back(sample(0.1 * i, {5.0 + 4.2 * unit_vector(a).x, 5.0 + 4.2 * unit_vector(a).y, a + 0.5 * math::kPi}, 1.0));
   }
   PathMetricsSettings settings = no_launch();
   settings.lost_m = 10.0;

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "core/math.hpp"
 #include "core/rng.hpp"
 #include "tests/support/allocation_guard.hpp"
 
@@ -13,13 +14,11 @@ using namespace pitwall::tracks;
 
 namespace {
 
-constexpr double kPi = math::kPi;
-
 Path make(std::vector<Vec2> points, bool closed) { return Path::make(std::move(points), closed).value(); }
 
 Path circle(int n, double radius) {
   std::vector<Vec2> points;
-  for (int i = 0; i < n; ++i) points.push_back(radius * unit_vector(2.0 * kPi * i / n));
+  for (int i = 0; i < n; ++i) points.push_back(radius * unit_vector(2.0 * math::kPi * i / n));
   return make(std::move(points), true);
 }
 
@@ -27,7 +26,7 @@ Path circle(int n, double radius) {
 Path wavy(int n = 400) {
   std::vector<Vec2> points;
   for (int i = 0; i < n; ++i) {
-    const double a = 2.0 * kPi * (i + 0.3 * math::sin(1.0 * i)) / n;
+    const double a = 2.0 * math::kPi * (i + 0.3 * math::sin(1.0 * i)) / n;
     points.push_back((20.0 + 3.0 * math::cos(5.0 * a)) * unit_vector(a));
   }
   return make(std::move(points), true);
@@ -66,7 +65,7 @@ TEST_CASE("a repeated first point at the end of a closed path is dropped, on an 
 TEST_CASE("the length of a square and of a polygon near a circle") {
   CHECK(make({{0, 0}, {2, 0}, {2, 2}, {0, 2}}, true).length_m() == doctest::Approx(8.0));
   CHECK(make({{0, 0}, {2, 0}, {2, 2}, {0, 2}}, false).length_m() == doctest::Approx(6.0));
-  CHECK(circle(1000, 5.0).length_m() == doctest::Approx(2000 * 5.0 * math::sin(kPi / 1000)).epsilon(1e-12));
+  CHECK(circle(1000, 5.0).length_m() == doctest::Approx(2000 * 5.0 * math::sin(math::kPi / 1000)).epsilon(1e-12));
 }
 
 TEST_CASE("s wraps on a closed path and stays on an open one") {
@@ -180,9 +179,9 @@ TEST_CASE("a window is a window: its ends hold the foot") {
 TEST_CASE("between hairpin legs 0.6 m apart a tracked projection never jumps") {
   std::vector<Vec2> points;
   for (int k = 0; k <= 100; ++k) points.push_back({0.2 * k, 0.0});
-  for (int k = 1; k < 8; ++k) points.push_back(Vec2{20.0, 0.3} + 0.3 * unit_vector(-kPi / 2.0 + kPi * k / 8.0));
+  for (int k = 1; k < 8; ++k) points.push_back(Vec2{20.0, 0.3} + 0.3 * unit_vector(-math::kPi / 2.0 + math::kPi * k / 8.0));
   for (int k = 100; k >= 0; --k) points.push_back({0.2 * k, 0.6});
-  for (int k = 1; k < 8; ++k) points.push_back(Vec2{0.0, 0.3} + 0.3 * unit_vector(kPi / 2.0 + kPi * k / 8.0));
+  for (int k = 1; k < 8; ++k) points.push_back(Vec2{0.0, 0.3} + 0.3 * unit_vector(math::kPi / 2.0 + math::kPi * k / 8.0));
   const Path path = make(points, true);
   // Drive the lower leg 0.5 m to its left: the upper leg is 0.1 m away all the way.
   double s = 1.0;
@@ -197,7 +196,7 @@ TEST_CASE("between hairpin legs 0.6 m apart a tracked projection never jumps") {
 TEST_CASE("a figure of eight is followed through its crossing") {
   std::vector<Vec2> points;
   for (int k = 0; k < 300; ++k) {
-    const double a = 2.0 * kPi * k / 300;
+    const double a = 2.0 * math::kPi * k / 300;
     points.push_back({10.0 * math::sin(a), 5.0 * math::sin(2.0 * a)});
   }
   const Path path = make(points, true);
@@ -272,7 +271,7 @@ TEST_CASE("heading and curvature are continuous everywhere, seam and wrap includ
   const Path ring = circle(100, 3.0);
   for (double s = 0.0; s < ring.length_m(); s += 0.1) {
     const Vec2 p = ring.point_at(s);
-    CHECK(std::fabs(wrap_angle(ring.heading_at(s) - math::atan2(p.y, p.x) - kPi / 2.0)) < 1e-3);
+    CHECK(std::fabs(wrap_angle(ring.heading_at(s) - math::atan2(p.y, p.x) - math::kPi / 2.0)) < 1e-3);
   }
 }
 

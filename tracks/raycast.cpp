@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "core/check.hpp"
+#include "core/math.hpp"
 
 namespace pitwall::tracks {
 namespace {
 
-constexpr double kNoReturn = std::numeric_limits<double>::infinity();
 // A row or column guessed from x0 + t dx is off by less than this (rounding: 4 units in the last place of 2^28 cells);
 // nearer to a line than this, the crossings decide.
 constexpr double kGuessMargin = 1e-6;
@@ -48,11 +48,11 @@ struct Axis {
     return crossing(far_line(cell, 1)) == t;
   }
 
-  // Where the ray enters the closed interval [0, size] from outside; -1 from inside, kNoReturn if never.
+  // Where the ray enters the closed interval [0, size] from outside; -1 from inside, math::kInfinity if never.
   [[nodiscard]] double entry(int size) const {
     if (start >= 0.0 && start <= static_cast<double>(size)) return -1.0;
     const double t = crossing(kForward ? 0 : size);
-    return t > 0.0 ? t : kNoReturn;
+    return t > 0.0 ? t : math::kInfinity;
   }
 };
 
@@ -147,7 +147,7 @@ double RayCaster::along_line(const Start& from, Vec2 direction) const {
                               : map_->blocked(cell, beside - 1) || map_->blocked(cell, beside);
     if (hit) return (static_cast<double>(forward ? cell : cell + 1) - start) * inverse;
   }
-  return kNoReturn;
+  return math::kInfinity;
 }
 
 // Brings a ray from outside to the first cell of the map that it touches; +inf if there is none within `limit`.
@@ -159,7 +159,7 @@ double RayCaster::enter(Vec2 origin, Vec2 direction, double limit, int& i, int& 
   const double t_y = y.entry(map_->height());
   const double t = std::max(t_x, t_y);
   const Vec2 p = origin + t * direction;
-  if (!(t <= limit) || !(p.x > -1.0 && p.y > -1.0 && p.x < map_->width() + 1.0 && p.y < map_->height() + 1.0)) return kNoReturn;
+  if (!(t <= limit) || !(p.x > -1.0 && p.y > -1.0 && p.x < map_->width() + 1.0 && p.y < map_->height() + 1.0)) return math::kInfinity;
   i = kRight ? 0 : map_->width() - 1;
   j = kUp ? 0 : map_->height() - 1;
   if (t_x > t_y) {
@@ -167,7 +167,7 @@ double RayCaster::enter(Vec2 origin, Vec2 direction, double limit, int& i, int& 
   } else if (t_y > t_x) {
     if (x.locate(t, i) && !map_->blocked(i, j)) i = Axis<kRight>::ahead(i);
   }
-  return map_->inside(i, j) ? t : kNoReturn;
+  return map_->inside(i, j) ? t : math::kInfinity;
 }
 
 template <bool kRight, bool kUp>
@@ -180,11 +180,11 @@ double RayCaster::walk(const Start& start, Vec2 direction, double limit) const {
   int j = kUp ? start.up : start.down;
   if (!start.inside) {
     t = enter<kRight, kUp>(start.origin, direction, limit, i, j);
-    if (t == kNoReturn) return t;
+    if (t == math::kInfinity) return t;
   }
   for (;;) {
     const int side = kLeaps[leap_[cell_index(i, j)] >> kShift & 15U];
-    if (side == 0) return map_->blocked(i, j) ? t : kNoReturn;
+    if (side == 0) return map_->blocked(i, j) ? t : math::kInfinity;
     const int line_x = Axis<kRight>::far_line(i, side);
     const int line_y = Axis<kUp>::far_line(j, side);
     const double t_x = x.crossing(line_x);
@@ -209,7 +209,7 @@ double RayCaster::walk(const Start& start, Vec2 direction, double limit) const {
       j = Axis<kUp>::cell_behind(line_y);
       if (map_->blocked(i, Axis<kUp>::back(j)) || map_->blocked(Axis<kRight>::back(i), j)) return t;
     }
-    if (t > limit) return kNoReturn;
+    if (t > limit) return math::kInfinity;
   }
 }
 
@@ -217,7 +217,7 @@ double RayCaster::cast_cells(const Start& start, Vec2 direction, double limit) c
   if (std::fabs(direction.x) < kNoDirection || std::fabs(direction.y) < kNoDirection) {
     if (std::fabs(direction.x) < kNoDirection) direction.x = 0.0;
     if (std::fabs(direction.y) < kNoDirection) direction.y = 0.0;
-    if (direction == Vec2{}) return kNoReturn;
+    if (direction == Vec2{}) return math::kInfinity;
     if ((direction.x == 0.0 && start.on_vertical) || (direction.y == 0.0 && start.on_horizontal)) return along_line(start, direction);
   }
   if (direction.y >= 0.0)
@@ -228,10 +228,10 @@ double RayCaster::cast_cells(const Start& start, Vec2 direction, double limit) c
 double RayCaster::cast(Vec2 origin_map, Vec2 direction_map, double max_range_m) const {
   const Start start = start_at(map_->to_grid(origin_map));
   const Vec2 direction{dot(axis_x_, direction_map), cross(axis_x_, direction_map)};
-  if (!start.finite || !std::isfinite(direction.x) || !std::isfinite(direction.y)) return kNoReturn;
+  if (!start.finite || !std::isfinite(direction.x) || !std::isfinite(direction.y)) return math::kInfinity;
   if (start.blocked) return 0.0;
   const double range = map_->resolution_m() * cast_cells(start, direction, max_range_m / map_->resolution_m() + 1.0);
-  return range <= max_range_m ? range : kNoReturn;
+  return range <= max_range_m ? range : math::kInfinity;
 }
 
 std::size_t RayCaster::bytes() const {

@@ -7,13 +7,13 @@
 #include <limits>
 
 #include "core/check.hpp"
+#include "core/math.hpp"
 #include "tracks/raycast.hpp"
 #include "tracks/sweep_fan.hpp"
 
 namespace pitwall::tracks {
 namespace {
 
-constexpr double kNoReturn = std::numeric_limits<double>::infinity();
 // Fewer beams than this are walked.
 constexpr std::size_t kFewBeams = 24;
 // Beams that a fan with a stride is taken in at a time.
@@ -33,7 +33,7 @@ void for_each_tie(const Ties& ties, std::size_t beams, CastBeam cast_beam) {
 
 // At a corner of the squares, or at a point of a wall where another grid line crosses it, both coordinates are whole numbers.
 Face RayCaster::face_at(Vec2 origin, Vec2 direction, double t) const {
-  if (!(t > 0.0 && t < kNoReturn)) return Face::kNone;
+  if (!(t > 0.0 && t < math::kInfinity)) return Face::kNone;
   const int line_x = static_cast<int>(std::floor(origin.x + t * direction.x + 0.5));
   const int line_y = static_cast<int>(std::floor(origin.y + t * direction.y + 0.5));
   const bool on_x = direction.x != 0.0 && (static_cast<double>(line_x) - origin.x) * (1.0 / direction.x) == t;
@@ -50,7 +50,7 @@ void RayCaster::cast_one(const Start& start, Vec2 direction, double max_range_m,
   const double resolution = map_->resolution_m();
   const double cells = cast_cells(start, direction, max_range_m / resolution + 1.0);
   const double range = resolution * cells;
-  range_m = range <= max_range_m ? range : kNoReturn;
+  range_m = range <= max_range_m ? range : math::kInfinity;
   if (face != nullptr) *face = range <= max_range_m ? face_at(start.origin, direction, cells) : Face::kNone;
 }
 
@@ -126,7 +126,7 @@ void RayCaster::cast_fan(const Pose2& T_map_sensor, const BeamFan& fan, double m
   part.rotation_sin = axis_x_.x * heading.sin - axis_x_.y * heading.cos;
   const bool finite = start.finite && std::isfinite(part.rotation_cos) && std::isfinite(part.rotation_sin);
   if (!finite || start.blocked) {
-    std::fill_n(out.begin(), beams, finite ? 0.0 : kNoReturn);
+    std::fill_n(out.begin(), beams, finite ? 0.0 : math::kInfinity);
     if (!faces.empty()) std::fill_n(faces.begin(), beams, Face::kNone);
     return;
   }
@@ -155,7 +155,7 @@ std::size_t RayCaster::cast_sweep(std::span<const SweepKnot> knots, const BeamFa
   PITWALL_CHECK(faces.empty() || faces.size() >= beams, faces.size(), beams);
   const Sweep sweep(*map_, fan, knots);
   if (!sweep.finite()) {
-    std::fill_n(out.begin(), beams, kNoReturn);
+    std::fill_n(out.begin(), beams, math::kInfinity);
     if (!faces.empty()) std::fill_n(faces.begin(), beams, Face::kNone);
     return 0;
   }

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "core/math.hpp"
 #include "core/rng.hpp"
 #include "tests/support/allocation_guard.hpp"
 #include "tests/support/noise_map.hpp"
@@ -13,9 +14,6 @@ using namespace pitwall;
 using namespace pitwall::tracks;
 
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kPi = math::kPi;
 
 std::shared_ptr<const OccupancyMap> make_map(int width, int height, double resolution, const Pose2& origin,
                                              std::vector<std::int8_t> values) {
@@ -35,12 +33,12 @@ std::shared_ptr<const OccupancyMap> picture(const std::vector<std::string>& rows
 
 // Independent of any walk: the ray against every blocked closed square (slabs).
 double slab_cast(const OccupancyMap& map, Vec2 o, Vec2 d) {
-  double best = kInf;
+  double best = math::kInfinity;
   for (int j = 0; j < map.height(); ++j) {
     for (int i = 0; i < map.width(); ++i) {
       if (!map.blocked(i, j)) continue;
       double low = 0.0;
-      double high = kInf;
+      double high = math::kInfinity;
       const auto slab = [&](double from, double along, double a) {
         if (along == 0.0) {
           if (from < a || from > a + 1.0) high = -1.0;
@@ -69,7 +67,7 @@ TEST_CASE("distances to a wall straight ahead, diagonal and behind") {
   CHECK(rays.cast({1.25, 1.25}, {-1, 0}, 30) == 0.75);
   CHECK(rays.cast({1.25, 1.25}, {0, 1}, 30) == 0.75);
   CHECK(rays.cast({1.0, 1.25}, {0, -1}, 30) == 0.75);
-  CHECK(cast(rays, {1.25, 1.25}, kPi / 4) == doctest::Approx(0.75 * std::sqrt(2.0)).epsilon(1e-14));
+  CHECK(cast(rays, {1.25, 1.25}, math::kPi / 4) == doctest::Approx(0.75 * std::sqrt(2.0)).epsilon(1e-14));
 }
 
 TEST_CASE("inside or on the edge of a blocked square the distance is 0") {
@@ -77,18 +75,18 @@ TEST_CASE("inside or on the edge of a blocked square the distance is 0") {
   for (const Vec2 p : {Vec2{1.5, 1.5}, Vec2{1, 1}, Vec2{2, 2}, Vec2{1.5, 2}, Vec2{1, 1.7}}) {
     for (double a = 0.0; a < 6.3; a += 0.1) CHECK(cast(rays, p, a) == 0.0);
   }
-  CHECK(cast(rays, {0.999, 1.5}, kPi) == kInf);
+  CHECK(cast(rays, {0.999, 1.5}, math::kPi) == math::kInfinity);
 }
 
 TEST_CASE("a ray that leaves the map does not return, nor one beyond the range") {
   const RayCaster rays(picture({"....", "...#", "...."}));
-  CHECK(rays.cast({0.5, 0.5}, {1, 0}, 30) == kInf);
+  CHECK(rays.cast({0.5, 0.5}, {1, 0}, 30) == math::kInfinity);
   CHECK(rays.cast({0.5, 1.5}, {1, 0}, 30) == 2.5);
   CHECK(rays.cast({0.5, 1.5}, {1, 0}, 2.5) == 2.5);
-  CHECK(rays.cast({0.5, 1.5}, {1, 0}, std::nextafter(2.5, 0.0)) == kInf);
-  CHECK(rays.cast({0.5, 1.5}, {1, 0}, kInf) == 2.5);
-  CHECK(rays.cast({0.5, 0.5}, {1, 0}, kInf) == kInf);
-  CHECK(rays.cast({0.5, 1.5}, {1, 0}, 0.0) == kInf);
+  CHECK(rays.cast({0.5, 1.5}, {1, 0}, std::nextafter(2.5, 0.0)) == math::kInfinity);
+  CHECK(rays.cast({0.5, 1.5}, {1, 0}, math::kInfinity) == 2.5);
+  CHECK(rays.cast({0.5, 0.5}, {1, 0}, math::kInfinity) == math::kInfinity);
+  CHECK(rays.cast({0.5, 1.5}, {1, 0}, 0.0) == math::kInfinity);
 }
 
 TEST_CASE("nothing passes between diagonal cells") {
@@ -103,7 +101,7 @@ TEST_CASE("nothing passes between diagonal cells") {
 TEST_CASE("what touches a corner or runs along an edge hits: squares are closed") {
   const RayCaster rays(picture({".....", "...#.", ".....", "....."}));
   const double h = std::sqrt(0.5);
-  CHECK(rays.cast({1.5, 1.5}, {h, -h}, 30) == kInf);
+  CHECK(rays.cast({1.5, 1.5}, {h, -h}, 30) == math::kInfinity);
   CHECK(rays.cast({2.5, 1.5}, {h, h}, 30) == doctest::Approx(h));   // through (3, 2)
   CHECK(rays.cast({4.5, 1.5}, {-h, h}, 30) == doctest::Approx(h));  // grazes (4, 2)
   CHECK(rays.cast({2.5, 3.5}, {h, -h}, 30) == doctest::Approx(h));  // grazes (3, 3)
@@ -111,17 +109,17 @@ TEST_CASE("what touches a corner or runs along an edge hits: squares are closed"
   CHECK(rays.cast({0.5, 2.0}, {1, 0}, 30) == 2.5);
   CHECK(rays.cast({3.0, 0.5}, {0, 1}, 30) == 1.5);
   CHECK(rays.cast({4.0, 4.0}, {0, -1}, 30) == 1.0);
-  CHECK(rays.cast({0.5, std::nextafter(2.0, 0.0)}, {1, 0}, 30) == kInf);
+  CHECK(rays.cast({0.5, std::nextafter(2.0, 0.0)}, {1, 0}, 30) == math::kInfinity);
 }
 
 TEST_CASE("a ray from outside walks in, or misses") {
   const RayCaster rays(picture({"....", "...#", "#..."}));
   CHECK(rays.cast({-5.0, 1.5}, {1, 0}, 30) == 8.0);
-  CHECK(rays.cast({-5.0, 1.5}, {-1, 0}, 30) == kInf);
-  CHECK(rays.cast({-5.0, 3.5}, {1, 0}, 30) == kInf);
+  CHECK(rays.cast({-5.0, 1.5}, {-1, 0}, 30) == math::kInfinity);
+  CHECK(rays.cast({-5.0, 3.5}, {1, 0}, 30) == math::kInfinity);
   CHECK(rays.cast({0.5, -2.0}, {0, 1}, 30) == 2.0);
   CHECK(rays.cast({9.5, 1.25}, {-1, 0}, 30) == 5.5);
-  CHECK(rays.cast({-5.0, 1.5}, {1, 0}, 7.9) == kInf);
+  CHECK(rays.cast({-5.0, 1.5}, {1, 0}, 7.9) == math::kInfinity);
   const auto map = noise_map(3, 12, 9, 0.15);
   const RayCaster around(map);
   const Rng rng(5, "outside");
@@ -129,7 +127,7 @@ TEST_CASE("a ray from outside walks in, or misses") {
     const Vec2 o{40.0 * rng.uniform(k, 0) - 14.0, 40.0 * rng.uniform(k, 1) - 15.0};
     const Vec2 d = unit_vector(6.2832 * rng.uniform(k, 2));
     const double truth = slab_cast(*map, o, d);
-    const double range = around.cast(o, d, kInf);
+    const double range = around.cast(o, d, math::kInfinity);
     CHECK((range == truth || std::fabs(range - truth) < 1e-9));
   }
   // Whole and half coordinates, axes and diagonals: the corners of the map among them.
@@ -141,7 +139,7 @@ TEST_CASE("a ray from outside walks in, or misses") {
           const Vec2 o{0.5 * x, 0.5 * y};
           const Vec2 d = (1.0 / norm({1.0 * dx, 1.0 * dy})) * Vec2{1.0 * dx, 1.0 * dy};
           const double truth = slab_cast(*map, o, d);
-          const double range = around.cast(o, d, kInf);
+          const double range = around.cast(o, d, math::kInfinity);
           CHECK((range == truth || std::fabs(range - truth) < 1e-9));
         }
       }
@@ -152,23 +150,23 @@ TEST_CASE("a ray from outside walks in, or misses") {
 TEST_CASE("an origin or direction that is not finite has no return") {
   const RayCaster rays(picture({"#.#"}));
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  CHECK(rays.cast({nan, 0.5}, {1, 0}, 30) == kInf);
-  CHECK(rays.cast({1.5, kInf}, {1, 0}, 30) == kInf);
-  CHECK(rays.cast({1.5, 0.5}, {nan, 0}, 30) == kInf);
-  CHECK(rays.cast({1.5, 0.5}, {0, 0}, kInf) == kInf);
-  CHECK(rays.cast({1e300, 0.5}, {-1, 0}, kInf) == kInf);
+  CHECK(rays.cast({nan, 0.5}, {1, 0}, 30) == math::kInfinity);
+  CHECK(rays.cast({1.5, math::kInfinity}, {1, 0}, 30) == math::kInfinity);
+  CHECK(rays.cast({1.5, 0.5}, {nan, 0}, 30) == math::kInfinity);
+  CHECK(rays.cast({1.5, 0.5}, {0, 0}, math::kInfinity) == math::kInfinity);
+  CHECK(rays.cast({1e300, 0.5}, {-1, 0}, math::kInfinity) == math::kInfinity);
 }
 
 TEST_CASE("the beams of a fan point where the scanner's stand, first and last exactly") {
-  const BeamFan fan(-0.75 * kPi, 0.75 * kPi, 1081);
+  const BeamFan fan(-0.75 * math::kPi, 0.75 * math::kPi, 1081);
   CHECK(fan.directions.size() == 1081);
-  CHECK(fan.angle_increment_rad == doctest::Approx(kPi / 720).epsilon(1e-15));
-  CHECK(fan.directions.front() == unit_vector(-0.75 * kPi));
-  CHECK(fan.directions.back() == unit_vector(0.75 * kPi));
+  CHECK(fan.angle_increment_rad == doctest::Approx(math::kPi / 720).epsilon(1e-15));
+  CHECK(fan.directions.front() == unit_vector(-0.75 * math::kPi));
+  CHECK(fan.directions.back() == unit_vector(0.75 * math::kPi));
   CHECK(fan.directions[540].x == doctest::Approx(1.0).epsilon(1e-15));
   for (std::size_t i = 0; i < 1081; ++i) {
     const double angle = math::atan2(fan.directions[i].y, fan.directions[i].x);
-    CHECK(std::fabs(angle - (-0.75 * kPi + static_cast<double>(i) * kPi / 720)) < 1e-14);
+    CHECK(std::fabs(angle - (-0.75 * math::kPi + static_cast<double>(i) * math::kPi / 720)) < 1e-14);
   }
 }
 

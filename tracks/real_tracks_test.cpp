@@ -7,14 +7,13 @@
 #include <filesystem>
 #include <string>
 
+#include "core/text.hpp"
 #include "tests/support/test_data.hpp"
 #include "tracks/map.hpp"
 #include "tracks/track.hpp"
 
 namespace pitwall::tracks {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST_CASE("every map of the test data loads") {
   const auto folder = test_data("maps");

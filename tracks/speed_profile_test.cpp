@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/math.hpp"
 #include "tests/support/test_data.hpp"
 #include "tracks/track.hpp"
 
@@ -13,15 +14,13 @@ using namespace pitwall::tracks;
 
 namespace {
 
-constexpr double kPi = math::kPi;
-
-Path make(std::vector<Vec2> points, bool closed) { return Path::make(std::move(points), closed).value(); }
+Path path_of(std::vector<Vec2> points, bool closed) { return Path::make(std::move(points), closed).value(); }
 
 // Corners of radius 0.7 .. 30 m, unevenly spaced.
 std::vector<Vec2> course(int n = 600) {
   std::vector<Vec2> points;
   for (int i = 0; i < n; ++i) {
-    const double a = 2.0 * kPi * (i + 0.2 * math::sin(0.7 * i)) / n;
+    const double a = 2.0 * math::kPi * (i + 0.2 * math::sin(0.7 * i)) / n;
     points.push_back((12.0 + 1.5 * math::cos(4.0 * a) + 1.1 * math::sin(7.0 * a)) * unit_vector(a));
   }
   return points;
@@ -54,8 +53,8 @@ double max_difference(const std::vector<double>& a, const std::vector<double>& b
 
 TEST_CASE("on a circle the speed is that of the lateral limit and the lap time follows") {
   std::vector<Vec2> points;
-  for (int i = 0; i < 500; ++i) points.push_back(3.0 * unit_vector(2.0 * kPi * i / 500));
-  const Path path = make(points, true);
+  for (int i = 0; i < 500; ++i) points.push_back(3.0 * unit_vector(2.0 * math::kPi * i / 500));
+  const Path path = path_of(points, true);
   const std::vector<double> v = speed_profile(path, {});
   const double expected = std::sqrt(2.5 * 3.0);
   for (const double speed : v) CHECK(speed == doctest::Approx(expected).epsilon(1e-9));
@@ -68,7 +67,7 @@ TEST_CASE("from rest to rest on a straight line: the closed form of acceleration
   SpeedLimits limits;
   limits.v_max_mps = 100.0;
   limits.v_min_mps = 0.0;
-  const Path path = make(points, false);
+  const Path path = path_of(points, false);
   const std::vector<double> v = speed_profile(path, limits);
   CHECK(v.back() == 0.0);
   for (std::size_t i = 0; i < v.size(); ++i)
@@ -79,7 +78,7 @@ TEST_CASE("from rest to rest on a straight line: the closed form of acceleration
 TEST_CASE("no step brakes or accelerates harder than the limits, the seam included") {
   for (const bool closed : {true, false}) {
     for (const bool ellipse : {true, false}) {
-      const Path path = make(course(), closed);
+      const Path path = path_of(course(), closed);
       SpeedLimits limits;
       limits.friction_ellipse = ellipse;
       limits.v_max_mps = 9.0;
@@ -95,7 +94,7 @@ TEST_CASE("no step brakes or accelerates harder than the limits, the seam includ
 }
 
 TEST_CASE("with the friction ellipse no point is faster than without, and the lap is slower") {
-  const Path path = make(course(), true);
+  const Path path = path_of(course(), true);
   SpeedLimits without;
   without.friction_ellipse = false;
   const std::vector<double> a = speed_profile(path, {});
@@ -107,7 +106,7 @@ TEST_CASE("with the friction ellipse no point is faster than without, and the la
 TEST_CASE("the mirrored path has the same profile") {
   std::vector<Vec2> mirrored = course();
   for (Vec2& p : mirrored) p.y = -p.y;
-  CHECK(max_difference(speed_profile(make(course(), true), {}), speed_profile(make(mirrored, true), {})) < 1e-12);
+  CHECK(max_difference(speed_profile(path_of(course(), true), {}), speed_profile(path_of(mirrored, true), {})) < 1e-12);
 }
 
 TEST_CASE("with equal limits the path driven backwards has the same profile backwards") {
@@ -115,18 +114,18 @@ TEST_CASE("with equal limits the path driven backwards has the same profile back
   std::reverse(reversed.begin(), reversed.end());
   SpeedLimits limits;
   limits.brake_mps2 = limits.accelerate_mps2;
-  std::vector<double> v = speed_profile(make(reversed, true), limits);
+  std::vector<double> v = speed_profile(path_of(reversed, true), limits);
   std::reverse(v.begin(), v.end());
-  CHECK(max_difference(v, speed_profile(make(course(), true), limits)) < 1e-9);
+  CHECK(max_difference(v, speed_profile(path_of(course(), true), limits)) < 1e-9);
 }
 
 TEST_CASE("the profile does not depend on where a closed path begins") {
   const std::vector<Vec2> points = course();
-  const std::vector<double> v = speed_profile(make(points, true), {});
+  const std::vector<double> v = speed_profile(path_of(points, true), {});
   for (const std::ptrdiff_t shift : {1, 77, 300, 599}) {
     std::vector<Vec2> rotated = points;
     std::rotate(rotated.begin(), rotated.begin() + shift, rotated.end());
-    std::vector<double> w = speed_profile(make(rotated, true), {});
+    std::vector<double> w = speed_profile(path_of(rotated, true), {});
     std::rotate(w.begin(), w.end() - shift, w.end());
     CHECK(max_difference(v, w) < 1e-9);
   }
@@ -135,9 +134,9 @@ TEST_CASE("the profile does not depend on where a closed path begins") {
 TEST_CASE("the floor never lifts a speed over the curvature limit or the braking way") {
   std::vector<Vec2> points;  // a turn of 0.02 m radius: sqrt(2.5 * 0.02) = 0.22 m/s
   for (int i = 0; i <= 50; ++i) points.push_back({-2.0 + 0.04 * i, 0.0});
-  for (int i = 1; i <= 20; ++i) points.push_back(Vec2{0.0, 0.02} + 0.02 * unit_vector(-kPi / 2.0 + kPi * i / 20));
+  for (int i = 1; i <= 20; ++i) points.push_back(Vec2{0.0, 0.02} + 0.02 * unit_vector(-math::kPi / 2.0 + math::kPi * i / 20));
   for (int i = 1; i <= 50; ++i) points.push_back({-0.04 * i, 0.04});
-  const Path path = make(points, false);
+  const Path path = path_of(points, false);
   SpeedLimits limits;
   limits.v_min_mps = 1.5;
   const std::vector<double> v = speed_profile(path, limits);
@@ -197,7 +196,7 @@ double largest_use(const Path& path, const std::vector<double>& v, double grip, 
 
 TEST_CASE("circle and diamond: no point uses more than the grip, the seam included, and the diamond is the slower one") {
   for (const bool closed : {true, false}) {
-    const Path path = make(course(2000), closed);
+    const Path path = path_of(course(2000), closed);
     const std::vector<double> circle = speed_profile(path, strict(GripShape::kCircle));
     const std::vector<double> diamond = speed_profile(path, strict(GripShape::kDiamond));
     CHECK(largest_use(path, circle, 7.65, GripShape::kCircle) <= 1.0 + 1e-6);
@@ -209,7 +208,7 @@ TEST_CASE("circle and diamond: no point uses more than the grip, the seam includ
 }
 
 TEST_CASE("with both ends held, every point is held by its curvature, the top speed, or all of the grip on a piece beside it") {
-  const Path path = make(course(2000), true);
+  const Path path = path_of(course(2000), true);
   for (const GripShape shape : {GripShape::kCircle, GripShape::kDiamond}) {
     const std::vector<double> v = speed_profile(path, strict(shape));
     for (std::size_t i = 0; i < v.size(); ++i) {
@@ -229,7 +228,7 @@ TEST_CASE("with both ends held, every point is held by its curvature, the top sp
 }
 
 TEST_CASE("more grip is never slower, anywhere") {
-  const Path path = make(course(), true);
+  const Path path = path_of(course(), true);
   for (const GripShape shape : {GripShape::kCircle, GripShape::kDiamond}) {
     std::vector<double> before = speed_profile(path, strict(shape, 3.0));
     for (const double grip : {4.0, 6.0, 7.65, 10.29}) {
@@ -242,19 +241,19 @@ TEST_CASE("more grip is never slower, anywhere") {
 
 TEST_CASE("the closed path's profile with both ends held does not depend on where it begins, nor on its mirror") {
   const std::vector<Vec2> points = course();
-  const std::vector<double> v = speed_profile(make(points, true), strict(GripShape::kDiamond));
+  const std::vector<double> v = speed_profile(path_of(points, true), strict(GripShape::kDiamond));
   std::vector<Vec2> rotated = points;
   std::rotate(rotated.begin(), rotated.begin() + 211, rotated.end());
-  std::vector<double> w = speed_profile(make(rotated, true), strict(GripShape::kDiamond));
+  std::vector<double> w = speed_profile(path_of(rotated, true), strict(GripShape::kDiamond));
   std::rotate(w.begin(), w.end() - 211, w.end());
   CHECK(max_difference(v, w) < 1e-9);
   std::vector<Vec2> mirrored = points;
   for (Vec2& p : mirrored) p.x = -p.x;
-  CHECK(max_difference(v, speed_profile(make(mirrored, true), strict(GripShape::kDiamond))) < 1e-9);
+  CHECK(max_difference(v, speed_profile(path_of(mirrored, true), strict(GripShape::kDiamond))) < 1e-9);
 }
 
 TEST_CASE("a motor weaker than the grip: it drives with what it has until cornering leaves less") {
-  const Path path = make(course(), true);
+  const Path path = path_of(course(), true);
   SpeedLimits limits = strict(GripShape::kCircle);
   limits.grip_at_both_ends = false;
   limits.accelerate_mps2 = 3.0;
@@ -281,7 +280,7 @@ TEST_CASE("constant power: on a straight the speed's cube grows with the way") {
   // From rest at the start: the open path is entered at any speed, so that a tight turn holds it there.
   points[0] = {-1e-3, 0.0};
   points.insert(points.begin(), {-1e-3, 1e-3});
-  const std::vector<double> v = speed_profile(make(points, false), limits);
+  const std::vector<double> v = speed_profile(path_of(points, false), limits);
   const auto at = [&](double x) { return v[1 + static_cast<std::size_t>(std::lround(x / 0.01))]; };
   const double v0 = at(10.0);
   CHECK(v0 > 3.0);
@@ -293,14 +292,14 @@ TEST_CASE("a window over the curvature takes off what is narrower than it, and l
   std::vector<Vec2> points = course(2000);
   for (std::size_t i = 0; i < points.size(); ++i) points[i] = (1.0 + (i % 2 == 0 ? 1e-5 : -1e-5)) * points[i];
   SpeedLimits limits;
-  const double rough = lap_time_s(make(points, true), speed_profile(make(points, true), limits));
+  const double rough = lap_time_s(path_of(points, true), speed_profile(path_of(points, true), limits));
   limits.curvature_window = 3;
-  const double smooth = lap_time_s(make(points, true), speed_profile(make(points, true), limits));
-  const double truth = lap_time_s(make(course(2000), true), speed_profile(make(course(2000), true), {}));
+  const double smooth = lap_time_s(path_of(points, true), speed_profile(path_of(points, true), limits));
+  const double truth = lap_time_s(path_of(course(2000), true), speed_profile(path_of(course(2000), true), {}));
   CHECK(std::fabs(smooth - truth) < 0.2 * std::fabs(rough - truth));
   std::vector<Vec2> ring;
-  for (int i = 0; i < 300; ++i) ring.push_back(4.0 * unit_vector(2.0 * kPi * i / 300));
-  for (const double speed : speed_profile(make(ring, true), limits)) CHECK(speed == doctest::Approx(std::sqrt(10.0)).epsilon(1e-9));
+  for (int i = 0; i < 300; ++i) ring.push_back(4.0 * unit_vector(2.0 * math::kPi * i / 300));
+  for (const double speed : speed_profile(path_of(ring, true), limits)) CHECK(speed == doctest::Approx(std::sqrt(10.0)).epsilon(1e-9));
 }
 
 TEST_CASE("ForzaETH's line within the grip of its tyre file and +-3 m/s^2 of its motor") {

@@ -8,13 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "core/text.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tracks/image.hpp"
 
 namespace pitwall::tracks {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// Some tracks of 8 x 6 m: free inside, a wall of one cell (0.1 m) around, a centre line of 4 x 2 m in the middle.
 class TrackFolder : public TempFolder {

@@ -13,7 +13,7 @@ using namespace pitwall::tracks;
 
 namespace {
 
-OccupancyMap noise(int width, int height, double density) {
+OccupancyMap noise_map(int width, int height, double density) {
   const Rng rng(31, "map");
   std::vector<std::int8_t> values;
   for (int k = 0; k < width * height; ++k) values.push_back(rng.uniform(static_cast<std::uint64_t>(k)) < density ? 100 : 0);
@@ -53,7 +53,7 @@ std::vector<int> filled(const OccupancyMap& map) {
 
 TEST_CASE("components are those of a flood fill") {
   for (const double density : {0.0, 0.2, 0.45, 1.0}) {
-    const OccupancyMap map = noise(131, 77, density);
+    const OccupancyMap map = noise_map(131, 77, density);
     const Walls walls(map);
     REQUIRE(walls.available());
     const std::vector<int> label = filled(map);
@@ -78,7 +78,7 @@ TEST_CASE("components are those of a flood fill") {
 
 TEST_CASE("outlines hold every side of a free cell towards a wall or the border once, with free space to the left") {
   for (const double density : {0.0, 0.05, 0.5}) {
-    const OccupancyMap map = noise(70, 65, density);
+    const OccupancyMap map = noise_map(70, 65, density);
     const Walls walls(map);
     std::map<std::pair<int, int>, int> sides;  // free cell and the one beyond, as indices
     const auto index = [](int i, int j) { return (j + 1) * 100 + i + 1; };
@@ -137,7 +137,7 @@ TEST_CASE("a straight wall is one edge, and its two ends are corners") {
 }
 
 TEST_CASE("a bit grid turned over holds the same cells") {
-  const OccupancyMap map = noise(201, 130, 0.4);
+  const OccupancyMap map = noise_map(201, 130, 0.4);
   const Walls walls(map);
   std::size_t wrong = 0;
   for (int j = -1; j <= 130; ++j) {
@@ -160,7 +160,7 @@ TEST_CASE("a bit grid turned over holds the same cells") {
 }
 
 TEST_CASE("maps with too many corners or too long have no outlines") {
-  CHECK_FALSE(Walls(noise(600, 600, 0.5)).available());
-  CHECK_FALSE(Walls(noise(Walls::kMaxSide + 1, 1, 0.0)).available());
-  CHECK(Walls(noise(Walls::kMaxSide, 1, 0.0)).available());
+  CHECK_FALSE(Walls(noise_map(600, 600, 0.5)).available());
+  CHECK_FALSE(Walls(noise_map(Walls::kMaxSide + 1, 1, 0.0)).available());
+  CHECK(Walls(noise_map(Walls::kMaxSide, 1, 0.0)).available());
 }

@@ -17,7 +17,7 @@ constexpr double kAhead_s = 1.0;
 constexpr double kEvery_s = 0.5;
 constexpr double kNearest_s = 0.08;  // of poses to the instants asked for
 
-struct Sums {
+struct PredictSums {
   double speed2 = 0.0, yaw2 = 0.0, way2 = 0.0;
   std::size_t speed = 0, yaw = 0, way = 0;
 };
@@ -29,7 +29,7 @@ std::size_t nearest(const std::vector<double>& t_s, double at_s) {
   return at_s - t_s[k - 1] < t_s[k] - at_s ? k - 1 : k;
 }
 
-void compare_way(const Drive& drive, const Subject& subject, const Played& played, double begin_s, Sums& sums) {
+void compare_way(const Drive& drive, const Subject& subject, const Played& played, double begin_s, PredictSums& sums) {
   if (!drive.track || drive.track->t_s.empty()) return;
   const Track& track = *drive.track;
   const std::size_t from = nearest(track.t_s, begin_s);
@@ -48,8 +48,8 @@ void compare_way(const Drive& drive, const Subject& subject, const Played& playe
   ++sums.way;
 }
 
-Sums predict(const Problem& problem, const Piece& piece, const Subject& subject, Played& scratch) {
-  Sums sums;
+PredictSums predict(const Problem& problem, const Piece& piece, const Subject& subject, Played& scratch) {
+  PredictSums sums;
   const Drive& drive = problem.drives[piece.stretch.drive];
   for (double begin = piece.stretch.begin_s; begin + kAhead_s < piece.stretch.end_s - 1e-9; begin += kEvery_s) {
     Stretch window = piece.stretch;
@@ -72,18 +72,18 @@ Sums predict(const Problem& problem, const Piece& piece, const Subject& subject,
   return sums;
 }
 
-double root_mean(double sum, std::size_t count) { return count == 0 ? NAN : std::sqrt(sum / static_cast<double>(count)); }
+double root_mean_square(double sum, std::size_t count) { return count == 0 ? NAN : std::sqrt(sum / static_cast<double>(count)); }
 
 }  // namespace
 
 Prediction predict_one_second(const Problem& problem, const Subject& subject, bool held_out_only, unsigned jobs) {
-  std::vector<Sums> each(problem.pieces.size());
+  std::vector<PredictSums> each(problem.pieces.size());
   std::vector<Played> scratch(std::max(1U, jobs == 0 ? std::thread::hardware_concurrency() : jobs));
   side_by_side(each.size(), static_cast<unsigned>(scratch.size()), [&](std::size_t item, std::size_t worker) {
     if (!held_out_only || problem.pieces[item].held_out) each[item] = predict(problem, problem.pieces[item], subject, scratch[worker]);
   });
-  Sums all;
-  for (const Sums& s : each) {
+  PredictSums all;
+  for (const PredictSums& s : each) {
     all.speed2 += s.speed2;
     all.yaw2 += s.yaw2;
     all.way2 += s.way2;
@@ -91,7 +91,12 @@ Prediction predict_one_second(const Problem& problem, const Subject& subject, bo
     all.yaw += s.yaw;
     all.way += s.way;
   }
-  return {root_mean(all.speed2, all.speed), root_mean(all.yaw2, all.yaw), root_mean(all.way2, all.way), all.way, all.speed, all.yaw};
+  return {root_mean_square(all.speed2, all.speed),
+          root_mean_square(all.yaw2, all.yaw),
+          root_mean_square(all.way2, all.way),
+          all.way,
+          all.speed,
+          all.yaw};
 }
 
 std::vector<ChannelError> channel_errors(const Problem& problem, const Subject& before, const Subject& after) {
@@ -120,10 +125,10 @@ std::vector<ChannelError> channel_errors(const Problem& problem, const Subject& 
     }
   }
   for (ChannelError& e : errors) {
-    e.before = root_mean(e.before, e.samples);
-    e.after = root_mean(e.after, e.samples);
-    e.held_before = root_mean(e.held_before, e.held_samples);
-    e.held_after = root_mean(e.held_after, e.held_samples);
+    e.before = root_mean_square(e.before, e.samples);
+    e.after = root_mean_square(e.after, e.samples);
+    e.held_before = root_mean_square(e.held_before, e.held_samples);
+    e.held_after = root_mean_square(e.held_after, e.held_samples);
   }
   return errors;
 }

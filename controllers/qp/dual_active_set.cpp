@@ -5,11 +5,12 @@
 #include <cmath>
 #include <limits>
 
+#include "core/math.hpp"
+
 namespace pitwall::controllers::qp {
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 // A pivot this small against its own diagonal has lost all its digits.
 constexpr double kSmallestPivot = 1e-12;
 // A row this near, as a sine, to the span of the active ones is one of their combinations.
@@ -129,7 +130,7 @@ bool DualActiveSet::take_in(const Problem& p) {
   }
   if (!finite(p.hessian) || !finite(p.gradient) || !finite(p.rows)) return false;
   for (std::size_t i = 0; i < m_; ++i) {
-    if (std::isnan(p.lower[i]) || std::isnan(p.upper[i]) || p.lower[i] == kInf || p.upper[i] == -kInf) return false;
+    if (std::isnan(p.lower[i]) || std::isnan(p.upper[i]) || p.lower[i] == math::kInfinity || p.upper[i] == -math::kInfinity) return false;
   }
   // Variables are scaled so that the diagonal of H lies within [1/4, 1), rows so that their length lies within [1/2, 1).
   for (std::size_t i = 0; i < n_; ++i) scale_[i] = power_below(std::sqrt(std::max(0.0, p.hessian[i * n_ + i])));
@@ -249,7 +250,7 @@ Status DualActiveSet::add(const Side& side, const Settings& settings) {
     // An equation that the others already imply has nothing to add.
     if (side.equation && dependent && missed <= settings.tolerance * (x_size_ + std::abs(bound(side)))) return Status::kSolved;
     // How far until a multiplier would change its sign: that row lets go.
-    double partial = kInf;
+    double partial = math::kInfinity;
     std::size_t blocking = 0;
     for (std::size_t i = 0; i < active_; ++i) {
       if (set_[i].equation || !(back_[i] > 0.0)) continue;
@@ -258,9 +259,9 @@ Status DualActiveSet::add(const Side& side, const Settings& settings) {
         blocking = i;
       }
     }
-    const double full = dependent ? kInf : missed / free;
+    const double full = dependent ? math::kInfinity : missed / free;
     const double t = std::min(partial, full);
-    if (t == kInf) return Status::kInfeasible;
+    if (t == math::kInfinity) return Status::kInfeasible;
     for (std::size_t i = 0; i < active_; ++i) u_[i] -= t * back_[i];
     multiplier += t;
     if (!dependent) {
@@ -365,7 +366,7 @@ void DualActiveSet::check(const Problem& p) {
     }
   }
   // Comparisons with what is no number are all false: it must not look like a solution.
-  if (!finite({x_.data(), n_}) || !finite({multipliers_.data(), m_})) residuals_.stationarity = kInf;
+  if (!finite({x_.data(), n_}) || !finite({multipliers_.data(), m_})) residuals_.stationarity = math::kInfinity;
   for (std::size_t i = 0; i < n_; ++i) x_[i] *= scale_[i];
   for (std::size_t i = 0; i < m_; ++i) multipliers_[i] *= row_scale_[i];
 }

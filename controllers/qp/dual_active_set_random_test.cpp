@@ -8,12 +8,11 @@
 #include "controllers/qp/dual_active_set.hpp"
 #include "controllers/qp/test_brute_force.hpp"
 #include "core/hash.hpp"
+#include "core/math.hpp"
 #include "core/rng.hpp"
 
 namespace pitwall::controllers::qp {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 /// Draws by number: the k-th draw of problem `sample`.
 class Draws {
@@ -60,8 +59,8 @@ OwnedProblem random_problem(Draws& draw) {
     }
     const double low = number(2.0);
     const double shape = draw.unit();
-    if (shape < 0.4) p.row(row, low, kInf);
-    if (shape >= 0.4 && shape < 0.6) p.row(row, -kInf, low);
+    if (shape < 0.4) p.row(row, low, math::kInfinity);
+    if (shape >= 0.4 && shape < 0.6) p.row(row, -math::kInfinity, low);
     if (shape >= 0.6 && shape < 0.85) p.row(row, low, low + (whole ? std::floor(draw.between(0.0, 3.0)) : draw.between(0.1, 2.0)));
     if (shape >= 0.85) p.row(row, low, low);
   }
@@ -142,7 +141,7 @@ TEST_CASE("larger random problems that touch many rows obey the conditions of op
       for (std::size_t c = 0; c < n; ++c) at += (row[c] = draw.between(-1.0, 1.0)) * inside[c];
       const double low = at - draw.between(0.0, 0.5);
       const bool one_sided = draw.unit() < 0.5;
-      p.row(row, low, one_sided ? kInf : at + draw.between(0.0, 0.5));
+      p.row(row, low, one_sided ? math::kInfinity : at + draw.between(0.0, 0.5));
     }
     REQUIRE(solver.solve(p.view()) == Status::kSolved);
     most_active = std::max(most_active, static_cast<int>(solver.active()));

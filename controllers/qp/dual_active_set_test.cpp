@@ -4,12 +4,12 @@
 #include <doctest/doctest.h>
 
 #include "controllers/qp/test_brute_force.hpp"
+#include "core/math.hpp"
 #include "tests/support/allocation_guard.hpp"
 
 namespace pitwall::controllers::qp {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 OwnedProblem identity(std::vector<double> wanted) {
@@ -41,9 +41,9 @@ TEST_CASE("the example of Goldfarb and Idnani's paper: minimum, multipliers and 
   OwnedProblem p;
   p.hessian = {4, -2, -2, 4};
   p.gradient = {6, 0};
-  p.row({1, 0}, 0, kInf);
-  p.row({0, 1}, 0, kInf);
-  p.row({1, 1}, 2, kInf);
+  p.row({1, 0}, 0, math::kInfinity);
+  p.row({0, 1}, 0, math::kInfinity);
+  p.row({1, 1}, 2, math::kInfinity);
   DualActiveSet solver(2, 3);
   REQUIRE(solver.solve(p.view()) == Status::kSolved);
   check_near({solver.solution().begin(), solver.solution().end()}, {0.5, 1.5});
@@ -86,8 +86,8 @@ TEST_CASE("multipliers are positive at a lower bound and negative at an upper on
 TEST_CASE("rows that contradict each other are infeasible, however they do it") {
   SUBCASE("parallel, apart") {
     OwnedProblem p = identity({0, 0});
-    p.row({1, 1}, 2, kInf);
-    p.row({-2, -2}, -3, kInf);
+    p.row({1, 1}, 2, math::kInfinity);
+    p.row({-2, -2}, -3, math::kInfinity);
     CHECK(solution_of(p, Status::kInfeasible).empty());
   }
   SUBCASE("a bound above the other") {
@@ -97,9 +97,9 @@ TEST_CASE("rows that contradict each other are infeasible, however they do it") 
   }
   SUBCASE("three half-planes without a common point") {
     OwnedProblem p = identity({0, 0});
-    p.row({1, 0}, 1, kInf);
-    p.row({0, 1}, 1, kInf);
-    p.row({1, 1}, -kInf, 1.9);
+    p.row({1, 0}, 1, math::kInfinity);
+    p.row({0, 1}, 1, math::kInfinity);
+    p.row({1, 1}, -math::kInfinity, 1.9);
     CHECK(solution_of(p, Status::kInfeasible).empty());
   }
   SUBCASE("two equations") {
@@ -110,7 +110,7 @@ TEST_CASE("rows that contradict each other are infeasible, however they do it") 
   }
   SUBCASE("a row of zeros that should be more") {
     OwnedProblem p = identity({0, 0});
-    p.row({0, 0}, 1, kInf);
+    p.row({0, 0}, 1, math::kInfinity);
     CHECK(solution_of(p, Status::kInfeasible).empty());
   }
 }
@@ -121,7 +121,7 @@ TEST_CASE("rows that meet in one degenerate point, in any order, cost no cycle a
   std::vector<std::size_t> order = {0, 1, 2, 3, 4, 5};
   do {
     OwnedProblem p = identity({-3, -5});
-    for (const std::size_t i : order) p.row(rows[i], rows[i][0] + rows[i][1], kInf);
+    for (const std::size_t i : order) p.row(rows[i], rows[i][0] + rows[i][1], math::kInfinity);
     const std::vector<double> x = solution_of(p);
     CHECK(std::abs(x[0] - 1.0) < 1e-12);
     CHECK(std::abs(x[1] - 1.0) < 1e-12);
@@ -131,9 +131,9 @@ TEST_CASE("rows that meet in one degenerate point, in any order, cost no cycle a
 TEST_CASE("doubled, parallel and nearly parallel rows") {
   SUBCASE("the same row twice, and as a multiple") {
     OwnedProblem p = identity({0, 0});
-    p.row({1, 1}, 2, kInf);
-    p.row({1, 1}, 2, kInf);
-    p.row({1e6, 1e6}, 2e6, kInf);
+    p.row({1, 1}, 2, math::kInfinity);
+    p.row({1, 1}, 2, math::kInfinity);
+    p.row({1e6, 1e6}, 2e6, math::kInfinity);
     check_near(solution_of(p), {1, 1});
   }
   SUBCASE("the same equation twice, and its negative") {
@@ -146,13 +146,13 @@ TEST_CASE("doubled, parallel and nearly parallel rows") {
   SUBCASE("an equation and the half-space it lies on the edge of") {
     OwnedProblem p = identity({0, 0});
     p.row({1, 1}, 2, 2);
-    p.row({-1, -1}, -2, kInf);
+    p.row({-1, -1}, -2, math::kInfinity);
     check_near(solution_of(p), {1, 1});
   }
   SUBCASE("a ten-thousandth of a radian apart: the corner they meet in") {
     OwnedProblem p = identity({0, -1});
-    p.row({1e-4, 1}, 0, kInf);
-    p.row({-1e-4, 1}, 0, kInf);
+    p.row({1e-4, 1}, 0, math::kInfinity);
+    p.row({-1e-4, 1}, 0, math::kInfinity);
     check_near(solution_of(p), {0, 0}, 1e-9);
     p.gradient = {-1e3, 1};  // (1000, -1) is wanted: on the second row, far along it
     check_near(solution_of(p), brute_force(p).value(), 1e-8);
@@ -167,8 +167,8 @@ TEST_CASE("units that differ by twelve powers of ten change nothing") {
         OwnedProblem p;
         p.hessian = {cost * a * a, 0, 0, cost * b * b};
         p.gradient = {-2 * cost * a, -2 * cost * b};
-        p.row({1e4 * a, 1e4 * b}, -kInf, 2e4);
-        p.row({1e-5 * a, 0}, 1.5e-5, kInf);
+        p.row({1e4 * a, 1e4 * b}, -math::kInfinity, 2e4);
+        p.row({1e-5 * a, 0}, 1.5e-5, math::kInfinity);
         const std::vector<double> x = solution_of(p);
         REQUIRE(x.size() == 2);
         CHECK(std::abs(x[0] * a - 1.5) < 1e-9);
@@ -181,12 +181,12 @@ TEST_CASE("units that differ by twelve powers of ten change nothing") {
 TEST_CASE("the answer depends neither on the order of the rows nor on their sign") {
   OwnedProblem p = identity({4, -3, 2});
   p.row({1, 2, 0}, -1, 1);
-  p.row({0, 1, 1}, -kInf, -1);
+  p.row({0, 1, 1}, -math::kInfinity, -1);
   p.row({1, 0, -1}, 0.5, 0.75);
   OwnedProblem q = identity({4, -3, 2});
   q.row({-1, 0, 1}, -0.75, -0.5);
   q.row({-1, -2, 0}, -1, 1);
-  q.row({0, -1, -1}, 1, kInf);
+  q.row({0, -1, -1}, 1, math::kInfinity);
   check_near(solution_of(p), solution_of(q));
   check_near(solution_of(p), brute_force(p).value());
 }
@@ -212,10 +212,10 @@ TEST_CASE("numbers that are none, bounds at the wrong infinity and sizes that do
     CHECK(solution_of(p, Status::kBadInput).empty());
     v->front() = kept;
   }
-  p.lower[0] = kInf;
+  p.lower[0] = math::kInfinity;
   CHECK(solution_of(p, Status::kBadInput).empty());
   p.lower[0] = 0.0;
-  p.upper[0] = -kInf;
+  p.upper[0] = -math::kInfinity;
   CHECK(solution_of(p, Status::kBadInput).empty());
   p.upper = {};
   CHECK(solution_of(p, Status::kBadInput).empty());
@@ -242,8 +242,8 @@ TEST_CASE("an infeasible problem, a bad one and one without rows leave nothing b
   good.row({1, 1}, 0.5, 2);
   good.row({1, 0}, -1, 1);
   OwnedProblem impossible = identity({3, -4});
-  impossible.row({1, 1}, 2, kInf);
-  impossible.row({1, 1}, -kInf, 1);
+  impossible.row({1, 1}, 2, math::kInfinity);
+  impossible.row({1, 1}, -math::kInfinity, 1);
   OwnedProblem bad = good;
   bad.gradient[0] = kNan;
   DualActiveSet solver(3, 4);

@@ -10,7 +10,7 @@ namespace pitwall::emulators {
 namespace {
 
 constexpr int kPoints = 12;
-constexpr std::int64_t kClockWrapMs = 30000;
+constexpr std::int64_t kLd19ClockWrapMs = 30000;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ Ld19::Ld19(const Ld19Config& config) : config_(config) {
     point_ = 0;
   });
   knobs().add_number("wrap_in", "S", "the device's clock wraps in so many seconds", 0, 30,
-                     [this](Time now, double s) { clock_.set(now, 1e-3 * static_cast<double>(kClockWrapMs) - s); });
+                     [this](Time now, double s) { clock_.set(now, 1e-3 * static_cast<double>(kLd19ClockWrapMs) - s); });
   knobs().add_number("jump", "S", "the device's clock jumps", -30, 30, [this](Time, double s) { clock_.jump(s); });
   knobs().add_number("drift", "PPM", "the device's clock runs fast", -1e5, 1e5,
                      [this](Time now, double ppm) { clock_.set_drift(now, 1e-6 * ppm); });
@@ -64,7 +64,7 @@ void Ld19::frame() {
     message.push_back(200);
   }
   append_le(message, hundredths(kPoints - 1), 2);
-  append_le(message, clock_.milliseconds(next_event(), kClockWrapMs), 2);
+  append_le(message, clock_.milliseconds(next_event(), kLd19ClockWrapMs), 2);
   message.push_back(crc8_ld19(message));
   point_ += kPoints;
   say(std::move(message));

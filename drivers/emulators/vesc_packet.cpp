@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint8_t kShort = 2;
 constexpr std::uint8_t kLong = 3;
-constexpr std::uint8_t kStop = 3;
+constexpr std::uint8_t kPacketStop = 3;
 
 struct Head {
   std::size_t length = 0;  // of the head
@@ -55,7 +55,7 @@ std::vector<std::uint8_t> vesc_frame(std::span<const std::uint8_t> payload) {
   const std::uint16_t crc = crc16_xmodem(payload);
   frame.push_back(static_cast<std::uint8_t>(crc >> 8));
   frame.push_back(static_cast<std::uint8_t>(crc & 0xff));
-  frame.push_back(kStop);
+  frame.push_back(kPacketStop);
   return frame;
 }
 
@@ -71,7 +71,7 @@ void PacketDecoder::feed(std::span<const std::uint8_t> bytes, const std::functio
       const auto payload = rest.subspan(head->length, head->payload);
       const std::uint16_t crc = crc16_xmodem(payload);
       const std::uint8_t* tail = rest.data() + head->length + head->payload;
-      if (tail[0] == crc >> 8 && tail[1] == (crc & 0xff) && tail[2] == kStop) {
+      if (tail[0] == crc >> 8 && tail[1] == (crc & 0xff) && tail[2] == kPacketStop) {
         packet(payload);
         at += total;
         continue;

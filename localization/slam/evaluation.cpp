@@ -11,17 +11,16 @@ namespace pitwall::slam {
 
 namespace {
 
-constexpr double kDegree = math::kPi / 180.0;
 constexpr double kLoopDistance_m = 3.0;
 constexpr std::size_t kLoopScans = 20;
-constexpr double kCell_m = 0.05;
+constexpr double kPictureCell_m = 0.05;
 
 class Relations {
  public:
   void add(const Pose2& estimated, const Pose2& reference) {
     const Pose2 error = inverse(reference) * estimated;
     const double away = norm(error.position());
-    const double turn = std::abs(error.yaw) / kDegree;
+    const double turn = std::abs(error.yaw) / math::kDegree;
     ++count_;
     sum_m_ += away;
     sum_m2_ += away * away;
@@ -104,7 +103,8 @@ std::size_t crispness_cells(std::span<const LaserScan> scans, std::span<const Po
       if (!(range > 0.0 && range >= scan.range_min && range < scan.range_max && range <= max_range_m)) continue;
       const double angle = static_cast<double>(scan.angle_min) + static_cast<double>(i) * static_cast<double>(scan.angle_increment);
       const Vec2 p = T_map_sensor[k] * (range * unit_vector(angle));
-      cells.emplace_back(static_cast<std::int64_t>(std::floor(p.x / kCell_m)), static_cast<std::int64_t>(std::floor(p.y / kCell_m)));
+      cells.emplace_back(static_cast<std::int64_t>(std::floor(p.x / kPictureCell_m)),
+                         static_cast<std::int64_t>(std::floor(p.y / kPictureCell_m)));
     }
   }
   std::sort(cells.begin(), cells.end());

@@ -15,7 +15,7 @@ namespace pitwall::slam {
 namespace {
 
 using localization::Vector3;
-using Block = std::array<double, 3>;
+using InformationBlock = std::array<double, 3>;
 
 Vector3 error_of(const Edge& edge, const Pose2& from, const Pose2& to) {
   const Pose2 e = inverse(edge.T_from_to) * (inverse(from) * to);
@@ -109,14 +109,14 @@ double chi2_of(const Graph& graph) {
 
 Result<Optimum> optimize(Graph& graph, const OptimizerSettings& settings, std::span<const double> weights) {
   if (const Status status = detail::check(graph, weights); !status) return status.error();
-  std::vector<Block> blocks;
+  std::vector<InformationBlock> blocks;
   blocks.reserve(graph.poses.size());
   for (const Pose2& pose : graph.poses) blocks.push_back({pose.x, pose.y, pose.yaw});
   if (blocks.size() < 2) return Optimum{0.0, 0, true};
   ceres::Problem::Options problem_options;
   problem_options.disable_all_safety_checks = true;
   ceres::Problem problem(problem_options);
-  for (Block& block : blocks) problem.AddParameterBlock(block.data(), 3);
+  for (InformationBlock& block : blocks) problem.AddParameterBlock(block.data(), 3);
   problem.SetParameterBlockConstant(blocks.front().data());
   for (std::size_t k = 0; k < graph.edges.size(); ++k) {
     const Edge& edge = graph.edges[k];

@@ -14,15 +14,15 @@ namespace pitwall::slam {
 
 namespace {
 
-constexpr double kCell_m = 0.05;
-constexpr int kLevels = 5;
+constexpr double kLoopCell_m = 0.05;
+constexpr int kLoopLevels = 5;
 constexpr double kTurn_rad = 0.015;
-constexpr double kThin_m = 0.1;
+constexpr double kLoopThin_m = 0.1;
 // An error in yaw counts by what it moves at this distance.
 constexpr double kLever_m = 5.0;
-constexpr double kWindowSigmas = 3.0;
-constexpr double kLeastWindow_m = 0.5;
-constexpr double kLeastWindow_rad = 0.1;
+constexpr double kLoopWindowSigmas = 3.0;
+constexpr double kLeastLoopWindow_m = 0.5;
+constexpr double kLeastLoopWindow_rad = 0.1;
 // Nodes that the graph holds together this well are registered from where they are.
 constexpr double kKnown_m = 0.15;
 // A registration may go this far from where it starts.
@@ -92,7 +92,7 @@ std::vector<LoopCloser::Candidate> LoopCloser::candidates(const Survey& survey) 
   for (std::size_t k = 0; k + apart <= last; ++k) {
     if (survey.way_m[last] - survey.way_m[k] < parameters_.min_way_apart_m) break;
     const double away = distance(survey.graph.poses[k].position(), here);
-    if (away > parameters_.search_distance_m + std::min(parameters_.max_window_m, kWindowSigmas * reach[k].sigma_m)) continue;
+    if (away > parameters_.search_distance_m + std::min(parameters_.max_window_m, kLoopWindowSigmas * reach[k].sigma_m)) continue;
     if (survey.walls[k].centres.empty()) continue;
     const Candidate candidate{k, away, reach[k]};
     if (chains.empty() || k - before > kChainGap) {
@@ -121,18 +121,18 @@ ClosureAttempt LoopCloser::measure(const Survey& survey, const Candidate& candid
   std::vector<Vec2> points;
   gather(survey, other - std::min(other, half), std::min(other + half, last - 1), T_other_map, known, &points);
   known.build();
-  const ResponseGrid grid(thinned(points, kCell_m), kCell_m, kCell_m, kLevels);
+  const ResponseGrid grid(thinned(points, kLoopCell_m), kLoopCell_m, kLoopCell_m, kLoopLevels);
   // What was seen lately, in the frame of the new one.
   WallPieces query;
   const auto queried = static_cast<std::size_t>(parameters_.query_nodes);
   for (std::size_t k = last + 1 - std::min(last + 1, queried); k <= last; ++k)
     append(query, survey.walls[k], T_node_map * survey.graph.poses[k]);
-  const std::vector<Vec2> seen = thinned(query.points, kThin_m);
+  const std::vector<Vec2> seen = thinned(query.points, kLoopThin_m);
   Pose2 start = T_other_map * survey.graph.poses[last];
   result.searched = candidate.reach.sigma_m > kKnown_m;
   if (result.searched) {
-    const SearchWindow window{start, std::clamp(kWindowSigmas * candidate.reach.sigma_m, kLeastWindow_m, parameters_.max_window_m),
-                              std::clamp(kWindowSigmas * candidate.reach.sigma_rad, kLeastWindow_rad, parameters_.max_window_rad),
+    const SearchWindow window{start, std::clamp(kLoopWindowSigmas * candidate.reach.sigma_m, kLeastLoopWindow_m, parameters_.max_window_m),
+                              std::clamp(kLoopWindowSigmas * candidate.reach.sigma_rad, kLeastLoopWindow_rad, parameters_.max_window_rad),
                               kTurn_rad};
     const auto best = search(grid, seen, window, parameters_.min_coarse_response);
     if (!best) return result;

@@ -12,7 +12,7 @@ namespace pitwall::slam {
 
 namespace {
 
-constexpr std::int64_t kMostCells = std::int64_t{1} << 28;
+constexpr std::int64_t kMostMapCells = std::int64_t{1} << 28;
 constexpr std::int64_t kGhostHits = 3;
 
 // One beam in the map frame.
@@ -132,7 +132,7 @@ Result<BuiltMap> build_map(std::span<const PlacedScan> scans, const Pose2& T_bas
   }
   if (!any) return Error{"map: none of " + std::to_string(scans.size()) + " scans has a beam that measured something"};
   Counts counts(low, high, parameters);
-  if (counts.cells() > kMostCells) {
+  if (counts.cells() > kMostMapCells) {
     return Error{"map of " + std::to_string(counts.width()) + " x " + std::to_string(counts.height()) + " cells: more than 2^28 cells"};
   }
   counts.allocate();

@@ -8,12 +8,12 @@
 #include <limits>
 #include <vector>
 
+#include "core/math.hpp"
+
 using namespace pitwall;
 using namespace pitwall::slam;
 
 namespace {
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // All around in a room |x|, |y| <= half, from where the sensor stands in it.
 LaserScan room_scan(Vec2 at, double half_m, std::size_t beams = 720) {
@@ -74,7 +74,7 @@ TEST_CASE("a hit is in the cell that holds it: no shift by half a cell") {
 
 TEST_CASE("a beam of +inf clears, where that is on; NaN, 0 and out of range never do") {
   const LaserScan wall = one_beam(1.0F);
-  for (const float range : {kInfinity, std::numeric_limits<float>::quiet_NaN(), 0.0F, -1.0F, 12.0F}) {
+  for (const float range : {math::kInfinityF, std::numeric_limits<float>::quiet_NaN(), 0.0F, -1.0F, 12.0F}) {
     const LaserScan scan = one_beam(range);
     for (const bool clear : {true, false}) {
       MapParameters parameters;
@@ -82,7 +82,7 @@ TEST_CASE("a beam of +inf clears, where that is on; NaN, 0 and out of range neve
       const std::vector<PlacedScan> scans{{&wall, {0, 5, 0}, {}}, {&scan, {}, {}}};
       const Result<BuiltMap> built = build_map(scans, {}, parameters);
       REQUIRE(built.ok());
-      CHECK((value_at(built->map, {5.0, 0.02}) == 0) == (clear && range == kInfinity));
+      CHECK((value_at(built->map, {5.0, 0.02}) == 0) == (clear && range == math::kInfinityF));
     }
   }
 }

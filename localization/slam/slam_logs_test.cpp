@@ -23,7 +23,7 @@ struct Bar {
   double loop_m;
 };
 
-recording::CarmenLog load(const std::filesystem::path& file) {
+recording::CarmenLog load_log(const std::filesystem::path& file) {
   const Result<std::string> text = recording::read_text(file);
   REQUIRE(text.ok());
   Result<recording::CarmenLog> log = recording::parse_carmen(*text, file.string());
@@ -58,7 +58,7 @@ TEST_CASE("real buildings are mapped within the bars") {
   for (const Bar& bar :
        {Bar{"intel", 0.18, 0.13}, Bar{"csail", 0.21, 1.0}, Bar{"freiburg-101", 0.16, 1.0}, Bar{"freiburg-079", 1.0, 1.0}}) {
     CAPTURE(bar.log);
-    const recording::CarmenLog log = load(*folder / (bar.log + "-corrected.log.gz"));
+    const recording::CarmenLog log = load_log(*folder / (bar.log + "-corrected.log.gz"));
     const Evaluation result = judged(mapped(log), log);
     MESSAGE(bar.log << ": ATE " << result.ate_rmse_m << " m, loop pairs " << result.loops.mean_m << " m");
     CHECK(result.ate_rmse_m <= bar.ate_m);
@@ -69,7 +69,7 @@ TEST_CASE("real buildings are mapped within the bars") {
 TEST_CASE("five runs of one log give the same poses and the same map to the bit") {
   const auto folder = test_data("slam/carmen");
   if (!folder) return;
-  const recording::CarmenLog log = load(*folder / "freiburg-101-corrected.log.gz");
+  const recording::CarmenLog log = load_log(*folder / "freiburg-101-corrected.log.gz");
   std::string poses;
   std::uint64_t map = 0;
   for (int run = 0; run < 5; ++run) {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/math.hpp"
 #include "core/rng.hpp"
 #include "localization/slam/test_course.hpp"
 
@@ -17,7 +18,6 @@ using namespace pitwall::slam;
 namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 void blind(LaserScan& scan) { scan.ranges.assign(scan.ranges.size(), kNaN); }
 
@@ -29,7 +29,7 @@ TEST_CASE("what stands in beams that measured nothing changes no bit of the pose
   const course::Drive clean = course::along(localization::scenes::hall(), 12.0);
   const Rng draw(4, "lost beams");
   std::string first;
-  for (const float lost : {0.0F, kInfinity, kNaN, 65.533F, -1.0F}) {
+  for (const float lost : {0.0F, math::kInfinityF, kNaN, 65.533F, -1.0F}) {
     course::Drive drive = clean;
     for (std::size_t k = 0; k < drive.scans.size(); ++k) {
       for (std::size_t i = 0; i < drive.scans[k].ranges.size(); ++i) {
@@ -165,7 +165,7 @@ TEST_CASE("nothing makes a pose that is not finite: empty scans, all beams lost,
 TEST_CASE("scans whose count of beams does not fit their angles are taken as they are") {
   for (const std::size_t beams : {1079u, 1080u, 1081u}) {
     course::Drive drive = course::along(localization::scenes::hall(), 3.0);
-    for (LaserScan& scan : drive.scans) scan.ranges.resize(beams, kInfinity);
+    for (LaserScan& scan : drive.scans) scan.ranges.resize(beams, math::kInfinityF);
     const Slam slam = course::mapped(drive);
     CHECK(slam.counts().unusable == 0);
     CHECK(slam.counts().odometry == 0);

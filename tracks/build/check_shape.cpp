@@ -13,10 +13,6 @@ namespace {
 
 constexpr double kStraightRadius = 50.0;
 
-std::string place(Vec2 p) { return "(" + format_number(p.x, 5) + ", " + format_number(p.y, 5) + ")"; }
-
-std::string metres(double value) { return format_number(value, 4) + " m"; }
-
 /// Signed curvature of the circle through three points (Menger).
 double curvature(Vec2 a, Vec2 b, Vec2 c) { return 2.0 * cross(b - a, c - b) / (distance(a, b) * distance(b, c) * distance(a, c)); }
 
@@ -92,16 +88,16 @@ Result<ShapeReport> check_shape(const TrackPlan& plan, const CentreLine& line) {
       if (i == 0 && j == n - 1) continue;
       if (std::abs(points[i].x - points[j].x) > 2.0 * spacing || std::abs(points[i].y - points[j].y) > 2.0 * spacing) continue;
       if (segments_meet(points[i], points[i + 1], points[j], points[(j + 1) % n])) {
-        return Error{name + "the centre line crosses itself at " + place(points[i])};
+        return Error{name + "the centre line crosses itself at " + format_place(points[i].x, points[i].y)};
       }
     }
   }
   const bool hall = plan.shape == Shape::kHall;
   const double least_radius = hall ? plan.min_radius_m : std::max(plan.min_radius_m, line.half_width_m[tightest]);
   if (report.min_radius_m < least_radius) {
-    return Error{name + "radius " + metres(report.min_radius_m) + " at " + place(points[tightest]) + ": must be at least " +
-                 metres(least_radius) + " (min_radius_m = " + metres(plan.min_radius_m) + ", half width " +
-                 metres(line.half_width_m[tightest]) + ")"};
+    return Error{name + "radius " + format_metres(report.min_radius_m) + " at " + format_place(points[tightest].x, points[tightest].y) +
+                 ": must be at least " + format_metres(least_radius) + " (min_radius_m = " + format_metres(plan.min_radius_m) +
+                 ", half width " + format_metres(line.half_width_m[tightest]) + ")"};
   }
   if (hall) {
     report.min_wall_m = std::numeric_limits<double>::infinity();
@@ -110,8 +106,8 @@ Result<ShapeReport> check_shape(const TrackPlan& plan, const CentreLine& line) {
   const Nearest nearest = least_wall(line, spacing, plan.min_wall_m);
   report.min_wall_m = nearest.wall;
   if (nearest.wall < plan.min_wall_m) {
-    return Error{name + metres(nearest.wall) + " of wall between " + place(points[nearest.a]) + " and " + place(points[nearest.b]) +
-                 ": must be at least " + metres(plan.min_wall_m)};
+    return Error{name + format_metres(nearest.wall) + " of wall between " + format_place(points[nearest.a].x, points[nearest.a].y) +
+                 " and " + format_place(points[nearest.b].x, points[nearest.b].y) + ": must be at least " + format_metres(plan.min_wall_m)};
   }
   return report;
 }

@@ -8,13 +8,12 @@
 #include <string>
 
 #include "core/math.hpp"
+#include "core/text.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tracks/track.hpp"
 
 namespace pitwall::tracks::build {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TrackPlan rectangle(double half_x, double half_y, double radius, double width) {
   TrackPlan plan;

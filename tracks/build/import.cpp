@@ -22,9 +22,6 @@ constexpr std::int8_t kFree = 0;
 constexpr std::int8_t kWall = 100;
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-std::string metres(double value) { return format_number(value, 3) + " m"; }
-std::string place(Vec2 p) { return "(" + format_number(p.x, 4) + ", " + format_number(p.y, 4) + ")"; }
-
 std::size_t index_of(const OccupancyMap& map, int i, int j) {
   return static_cast<std::size_t>(j) * static_cast<std::size_t>(map.width()) + static_cast<std::size_t>(i);
 }
@@ -73,7 +70,7 @@ std::size_t despeckle(OccupancyMap& map, const OccupancyMap& seen) {
 std::string listed(const std::vector<Course>& courses) {
   std::string text;
   for (const Course& course : courses) {
-    text += "\n  " + format_number(course.length_m, 4) + " m, at least " + metres(course.min_width_m) + " wide:";
+    text += "\n  " + format_number(course.length_m, 4) + " m, at least " + format_metres(course.min_width_m) + " wide:";
     for (const Vec2 p : course.around) text += " --around " + format_number(p.x, 4) + "," + format_number(p.y, 4);
   }
   return text;
@@ -106,11 +103,12 @@ Error why_none(const OccupancyMap& map, const ImportSettings& settings, bool at_
     }
   }
   if (best) {
-    return Error{"too narrow: a loop of " + metres(best->length_m) + " is " + metres(best->min_width_m) + " wide at " +
-                 place(best->narrowest) + "; " + metres(settings.needs.min_width_m) + " is needed"};
+    return Error{"too narrow: a loop of " + format_metres(best->length_m) + " is " + format_metres(best->min_width_m) + " wide at " +
+                 format_place(best->narrowest.x, best->narrowest.y) + "; " + format_metres(settings.needs.min_width_m) + " is needed"};
   }
   if (!settings.around.empty())
-    return Error{"no closed course around " + place(settings.around.front()) + ": leave --around out for a list of what there is"};
+    return Error{"no closed course around " + format_place(settings.around.front().x, settings.around.front().y) +
+                 ": leave --around out for a list of what there is"};
   if (at_edge) return Error{"open: the only loops run along the edge of the picture, where no wall is"};
   return Error{"open: the free space does not close to a loop"};
 }
@@ -294,8 +292,8 @@ Result<ImportedTrack> import_track(const OccupancyMap& map, const ImportSettings
   track.length_m = Path::make(track.centre.points, true)->length_m();
   track.islands = std::move(course->islands);
   if (track.min_width_m < settings.needs.min_width_m) {
-    return Error{"too narrow: " + metres(track.min_width_m) + " at " + place(track.narrowest) + "; " + metres(settings.needs.min_width_m) +
-                 " is needed"};
+    return Error{"too narrow: " + format_metres(track.min_width_m) + " at " + format_place(track.narrowest.x, track.narrowest.y) + "; " +
+                 format_metres(settings.needs.min_width_m) + " is needed"};
   }
   if (course->edge_share > 0.0) {
     track.warnings.push_back("over " + format_number(100.0 * course->edge_share, 2) +

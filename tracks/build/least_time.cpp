@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "core/math.hpp"
 #include "tracks/build/banded.hpp"
@@ -14,7 +13,6 @@
 namespace pitwall::tracks::build::detail {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kLevels = 6;  // of the barrier
 constexpr double kLevelFactor = 0.2;
 constexpr double kFirstGap = 0.1;  // of the lap time: what the first level is away from the least time
@@ -73,10 +71,10 @@ class Problem {
       hessian_.set_zero();
       std::fill(gradient_.begin(), gradient_.end(), 0.0);
     }
-    for (std::size_t i = 0; i < line_.size() && barrier_ < kInfinity; ++i) add_station(i);
-    for (std::size_t i = 0; i < segments() && barrier_ < kInfinity; ++i) add_segment(i);
+    for (std::size_t i = 0; i < line_.size() && barrier_ < math::kInfinity; ++i) add_station(i);
+    for (std::size_t i = 0; i < segments() && barrier_ < math::kInfinity; ++i) add_segment(i);
     take_logarithm();
-    return barrier_ < kInfinity ? time_ + weight * barrier_ : kInfinity;
+    return barrier_ < math::kInfinity ? time_ + weight * barrier_ : math::kInfinity;
   }
 
   [[nodiscard]] double time() const { return time_; }
@@ -123,14 +121,14 @@ class Problem {
   }
 
   void take_logarithm() {
-    if (barrier_ < kInfinity) barrier_ -= math::log(product_);
+    if (barrier_ < math::kInfinity) barrier_ -= math::log(product_);
     product_ = 1.0;
   }
 
   /// The barrier of `room` > 0, which has these slopes.
   void keep_positive(double room, const Linear& slope) {
     if (!(room > 1e-90)) {
-      barrier_ = kInfinity;
+      barrier_ = math::kInfinity;
       return;
     }
     // One logarithm of many factors.
@@ -218,7 +216,7 @@ class Problem {
       brake.add(along_slope, 1.0 / limits_.brake_mps2);
       keep_positive(1.0 + along / limits_.brake_mps2, brake);
     }
-    const double grip = !limits_.friction_ellipse ? kInfinity : (separate ? limits_.longitudinal_grip_mps2 : own);
+    const double grip = !limits_.friction_ellipse ? math::kInfinity : (separate ? limits_.longitudinal_grip_mps2 : own);
     for (const std::size_t end : {i, j}) add_circle(end, along / grip, 1.0 / grip, along_slope);
   }
 
@@ -278,7 +276,7 @@ std::vector<double> drivable_start(const Stations& line, const Bounds& bounds, c
   const std::vector<double> speed = speed_profile(*path, kappa, strict);
   for (std::size_t i = 0; i < n; ++i) x[2 * i + 1] = std::max(kInside * speed[i] * speed[i], 1e-4);
   for (int k = 0; k < 40; ++k) {
-    if (problem.merit(x, 1.0, false) < kInfinity) return x;
+    if (problem.merit(x, 1.0, false) < math::kInfinity) return x;
     for (std::size_t i = 0; i < n; ++i) x[2 * i + 1] *= kInside;
   }
   return {};

@@ -15,18 +15,18 @@ namespace pitwall::tracks::build {
 namespace {
 
 using Colour = std::array<png_byte, 3>;
-constexpr Colour kWall{60, 64, 72};
+constexpr Colour kWallColour{60, 64, 72};
 constexpr Colour kClosed{200, 190, 150};
 constexpr Colour kTrack{240, 240, 236};
 constexpr Colour kCentre{40, 90, 200};
-constexpr Colour kStart{210, 40, 40};
+constexpr Colour kStartColour{210, 40, 40};
 constexpr Colour kWay{20, 150, 60};
 
 class Canvas {
  public:
   Canvas(const OccupancyMap& map, const OccupancyMap* before) : map_(map), pixels_(map.blocked_cells().size() * 3) {
     for (int j = 0; j < map.height(); ++j) {
-      for (int i = 0; i < map.width(); ++i) put(i, j, !map.blocked(i, j) ? kTrack : was_free(before, i, j) ? kClosed : kWall);
+      for (int i = 0; i < map.width(); ++i) put(i, j, !map.blocked(i, j) ? kTrack : was_free(before, i, j) ? kClosed : kWallColour);
     }
   }
   void segment(Vec2 from_map, Vec2 to_map, const Colour& colour, int thick) {
@@ -73,7 +73,7 @@ Status write_plot(const OccupancyMap& map, const CentreLine& centre, const std::
   }
   const Vec2 along = points[1] - points[0];
   const Vec2 across = (centre.half_width_m[0] / norm(along)) * perpendicular(along);
-  canvas.segment(points[0] - across, points[0] + across, kStart, 2);
+  canvas.segment(points[0] - across, points[0] + across, kStartColour, 2);
 
   png_image image{};
   image.version = PNG_IMAGE_VERSION;

@@ -21,8 +21,6 @@ constexpr double kMore_m = 0.01;         // asked for beyond what was missing
 constexpr double kOfRack = 0.95;         // used at stations: between them the line may turn a little tighter
 constexpr double kTimeTolerance = 1e-4;  // of the lap: a gain below it ends the search
 
-std::string metres(double value) { return format_number(value, 3) + " m"; }
-
 /// Fills the values that are not known with those between their known neighbours.
 void fill_gaps(std::vector<double>& value, const std::vector<bool>& known, bool closed) {
   const std::size_t n = value.size();
@@ -51,9 +49,9 @@ void fill_gaps(std::vector<double>& value, const std::vector<bool>& known, bool 
 /// Places where the chassis, swept along the line, comes nearer to a wall than the margin.
 std::vector<TightPlace> places_too_near(const Room& room, const Path& path, const BodyRectangle& chassis, double margin_m) {
   std::vector<TightPlace> places;
-  constexpr double kStep_m = 0.1;
+  constexpr double kSweepStep_m = 0.1;
   constexpr double kOutline_m = 0.05;
-  for (double s = 0.0; s < path.length_m(); s += kStep_m) {
+  for (double s = 0.0; s < path.length_m(); s += kSweepStep_m) {
     const Vec2 p = path.point_at(s);
     const double clearance = footprint_clearance_m(chassis, {p.x, p.y, path.heading_at(s)}, *room.distance, margin_m, kOutline_m);
     if (clearance < margin_m - kSweepTolerance_m) places.push_back({p, margin_m - clearance + kMore_m});
@@ -165,15 +163,16 @@ class Optimiser {
 void find_faults(Raceline& line, const BodyRectangle& chassis, const RacelineSettings& settings) {
   constexpr double kTouching_m = 1e-6;
   if (line.max_curvature_per_m > settings.max_curvature_per_m) {
-    line.faults.push_back("the line turns with a radius of " + metres(1.0 / line.max_curvature_per_m) + " at s = " +
-                          metres(line.max_curvature_s_m) + ", the steering allows " + metres(1.0 / settings.max_curvature_per_m));
+    line.faults.push_back("the line turns with a radius of " + format_metres(1.0 / line.max_curvature_per_m) +
+                          " at s = " + format_metres(line.max_curvature_s_m) + ", the steering allows " +
+                          format_metres(1.0 / settings.max_curvature_per_m));
   }
   if (line.min_clearance_m < kTouching_m) {
-    line.faults.push_back("the chassis (" + metres(2.0 * chassis.half_width_m) +
-                          " wide) touches a wall at s = " + metres(line.min_clearance_s_m));
+    line.faults.push_back("the chassis (" + format_metres(2.0 * chassis.half_width_m) +
+                          " wide) touches a wall at s = " + format_metres(line.min_clearance_s_m));
   } else if (line.min_clearance_m < settings.margin_m - 2.0 * kSweepTolerance_m) {
-    line.warnings.push_back("the chassis comes within " + metres(line.min_clearance_m) +
-                            " of a wall at s = " + metres(line.min_clearance_s_m) + ", the margin is " + metres(settings.margin_m));
+    line.warnings.push_back("the chassis comes within " + format_metres(line.min_clearance_m) + " of a wall at s = " +
+                            format_metres(line.min_clearance_s_m) + ", the margin is " + format_metres(settings.margin_m));
   }
 }
 
@@ -245,8 +244,8 @@ Result<Raceline> optimise_raceline(const Room& room, const std::vector<Vec2>& st
   if (!path) return path.error();
   constexpr double kFewestStations = 8.0;
   if (path->length_m() < kFewestStations * settings.spacing_m)
-    return Error{"the line is " + metres(path->length_m()) + " long, at least " + metres(kFewestStations * settings.spacing_m) +
-                 " is needed"};
+    return Error{"the line is " + format_metres(path->length_m()) + " long, at least " +
+                 format_metres(kFewestStations * settings.spacing_m) + " is needed"};
   Optimiser optimiser(room, closed, chassis, settings, progress);
   const std::vector<Vec2> points = optimiser.run(path->points());
   const Stations even = stations_of(points, closed, settings.output_spacing_m);
