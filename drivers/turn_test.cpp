@@ -57,7 +57,7 @@ TEST_CASE("beams between two points lie on their line where that is one surface"
   for (int i = 0; i < 3 * 120; ++i) {
     // A point every three degrees, 9 cm farther from one to the next over the front third, half as far again over the rest.
     const float range = i % 2 == 0 ? 2.0F : i % 120 < 20 || i % 120 >= 100 ? 2.09F : 3.0F;
-    if (auto done = turn.add({(3 * i + 0.5) * kDegree, range, ms(i)})) scan = done;
+    if (auto done = turn.add({(3 * i + 0.5) * math::kDegree, range, ms(i)})) scan = done;
   }
   REQUIRE(scan);
   // From 0 to 6 degrees to the right: 2, 2.09, 2 m; behind on the left: 2, 3, 2 m.

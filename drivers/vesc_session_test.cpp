@@ -239,7 +239,7 @@ TEST_CASE("a lost reply costs two periods") {
 }
 
 TEST_CASE("whichever byte of a reply is wrong, it costs that reply: telemetry and IMU go on within three periods") {
-  const std::vector<std::byte> reply = framed(hex("32 00208080 00001206 00 00"));
+  const std::vector<std::byte> reply = framed_reply(hex("32 00208080 00001206 00 00"));
   for (std::size_t at = 0; at < reply.size(); ++at) {
     for (const int mask : {1, 2, 4, 16, 64, 128, 255}) {
       VescSession session;

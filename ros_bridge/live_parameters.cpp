@@ -10,7 +10,6 @@
 namespace pitwall::ros_bridge {
 namespace {
 
-constexpr double kDegree = math::kPi / 180.0;
 
 constexpr std::array<LiveParameter, 19> kGapFollow{{
     {"max_speed_mps", 0.3, 4.0},
@@ -27,7 +26,7 @@ constexpr std::array<LiveParameter, 19> kGapFollow{{
     {"safety_margin_m", 0.02, 0.4},
     {"emergency_stop_clearance_m", 0.0, 0.3},
     {"forward_stop_clearance_m", 0.05, 1.0},
-    {"forward_stop_fov_rad", 10.0 * kDegree, math::kPi},
+    {"forward_stop_fov_rad", 10.0 * math::kDegree, math::kPi},
     {"escape_creep_speed_mps", 0.05, 1.0},
     {"enable_ttc"},
     {"ttc_threshold_s", 0.1, 2.0},
@@ -54,7 +53,7 @@ constexpr std::array<LiveParameter, 21> kLine{{
     {"overtake.closing_margin_mps", 0.0, 2.0},
     {"overtake.clear_margin_m", 0.0, 5.0},
     {"emergency_stop_clearance_m", 0.0, 0.4},
-    {"forward_stop_fov_rad", 20.0 * kDegree, math::kPi},
+    {"forward_stop_fov_rad", 20.0 * math::kDegree, math::kPi},
     {"forward_stop_clearance_m", 0.05, 1.0},
     {"max_cross_track_m", 0.3, 5.0},
 }};
