@@ -11,7 +11,8 @@ void Hardware::fields(FieldVisitor& f) {
   f.number("speed_to_erpm_gain", speed_to_erpm_gain, {"eRPM s/m", 1, 1e6, "electrical revolutions per speed"});
   f.number("speed_to_erpm_offset", speed_to_erpm_offset, {"eRPM", -1e5, 1e5, "electrical revolutions at rest"});
   f.number("erpm_max", erpm_max, {"eRPM", 1, 1e6, "clip of the driver, both ways"});
-  f.integer("vesc_speed_sign", vesc_speed_sign, {"", -1, 1, "sign of the reported speed when driving forward"});
+  f.integer("vesc_speed_sign", vesc_speed_sign,
+            {"", -1, 1, "sign of the speed when driving forward in recordings of the f1tenth ROS driver"});
   f.text("vesc_port", vesc_port, "serial device of the motor controller");
   f.number("vesc_poll_hz", vesc_poll_hz, {"Hz", 1, 1000, "state requests per second"});
   f.integer("battery_cells", battery_cells, {"", 1, 12, "cells in series"});

@@ -20,7 +20,7 @@ struct Hardware {
   double speed_to_erpm_gain = 0.0;
   double speed_to_erpm_offset = 0.0;
   double erpm_max = 0.0;
-  std::int64_t vesc_speed_sign = 0;  ///< +1: the controller reports forward as positive; -1: as negative
+  std::int64_t vesc_speed_sign = 0;  ///< of recordings of the f1tenth ROS driver: -1 where forward is negative in them. Not of the wire
   std::string vesc_port;
   double vesc_poll_hz = 0.0;
   std::int64_t battery_cells = 0;

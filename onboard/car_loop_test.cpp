@@ -168,6 +168,12 @@ TEST_CASE("a controller by rate is called at its instants, whatever scans come")
   for (std::size_t k = 0; k < 40; ++k) CHECK(l.controller.calls[k] == at_ms(25 * static_cast<std::int64_t>(k + 1)));
 }
 
+TEST_CASE("row 16: the locks are alike, the smaller of both sides, and so is what is sent") {
+  const CarLoopSetup s = setup();
+  CHECK(s.supervisor.steering_left_rad == doctest::Approx(0.26337).epsilon(1e-3));
+  CHECK(s.supervisor.steering_right_rad == -s.supervisor.steering_left_rad);
+}
+
 TEST_CASE("row 23: a scan that is old, from the future, or mostly without a valid beam is refused and refreshes nothing") {
   Loop l;
   l.give(Loop::scan(81, 100), 100);

@@ -187,7 +187,7 @@ RunSummary Runner::run(const std::function<bool()>& stop) {
   devices_.start();
   estops_.start();
   service_.ready();
-  last_tick_ = began;
+  last_tick_ = inbox_.clock().now();
   while (true) {
     const Time deadline = last_tick_ + kTick;
     inbox_.wait(std::min(deadline, loop_.next_decision().value_or(deadline)), events_);
@@ -195,7 +195,11 @@ RunSummary Runner::run(const std::function<bool()>& stop) {
     const Time now = inbox_.clock().now();
     take_events(now);
     const LoopStep step = loop_.tick(now);
-    devices_.motor->send(std::span(step.frames).first(step.frame_count), step.due);
+    const std::span frames = std::span(step.frames).first(step.frame_count);
+    devices_.motor->send(frames, step.due);
+    for (const vesc::Command& frame : frames) {
+      if (frame.kind == vesc::CommandKind::kServo) scribe_.servo(now, frame.value);
+    }
     const Duration since = now - last_tick_;
     keep(ticks_ms_, 1e3 * since.seconds());
     if (since > kControlTick) ++summary_.late_ticks;

@@ -8,6 +8,7 @@
 #include "core/log.hpp"
 #include "ros_messages/convert.hpp"
 #include "ros_messages/drive.hpp"
+#include "ros_messages/standard.hpp"
 
 namespace pitwall::onboard {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 constexpr std::chrono::milliseconds kPause{10};
 constexpr std::size_t kBeams = 1100;
 constexpr std::string_view kTelemetryTopic = "/sensors/core";
+constexpr std::string_view kServoTopic = "/sensors/servo_position_command";
 constexpr std::string_view kLogFile = "launch.log";
 
 }  // namespace
@@ -107,6 +109,11 @@ void Scribe::telemetry(const drivers::Received<vesc::Values>& values, Time now) 
   });
 }
 
+void Scribe::servo(Time now, double position) {
+  if (!recorder_) return;
+  put(Kind::kServo, now, [&](Slot& slot) { slot.position = position; });
+}
+
 void Scribe::note(Time now, std::string_view line, bool warning) {
   put(Kind::kNote, now, [&](Slot& slot) {
     slot.text = line;
@@ -145,6 +152,8 @@ void Scribe::write(Slot& slot) {
       return recorder_->decided(0, slot.sequence, slot.seen, slot.command);
     case Kind::kTelemetry:
       return write_telemetry(slot);
+    case Kind::kServo:
+      return recorder_->write(std::string(kServoTopic), slot.at, ros_messages::Float64{slot.position});
     case Kind::kNote:
       return write_note(slot);
   }

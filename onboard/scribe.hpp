@@ -36,6 +36,8 @@ class Scribe final : public RunObserver {
   void decided(std::size_t car, std::uint64_t tick, const Observation& seen, const Command& command) override;
   /// Telemetry of the motor controller, as /sensors/core; raw, with the wire's sign.
   void telemetry(const drivers::Received<vesc::Values>& values, Time now);
+  /// Position that the servo was sent, as /sensors/servo_position_command: what became of the commanded steering.
+  void servo(Time now, double position);
   /// A line of the log, which the run folder keeps in launch.log. `now` is the run's time.
   void note(Time now, std::string_view line, bool warning = false);
 
@@ -45,7 +47,7 @@ class Scribe final : public RunObserver {
   Status close(Time end);
 
  private:
-  enum class Kind : std::uint8_t { kScan, kOdometry, kPose, kJoy, kImu, kChange, kDecision, kTelemetry, kNote };
+  enum class Kind : std::uint8_t { kScan, kOdometry, kPose, kJoy, kImu, kChange, kDecision, kTelemetry, kServo, kNote };
   // One thing said. Buffers keep their capacity from use to use.
   struct Slot {
     Kind kind = Kind::kNote;
@@ -60,6 +62,7 @@ class Scribe final : public RunObserver {
     Command command;
     vesc::Values values;
     Time stamp;
+    double position = 0.0;
     std::string text;
     bool warning = false;
   };

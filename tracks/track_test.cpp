@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/math.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tracks/image.hpp"
 
@@ -249,6 +250,17 @@ TEST_CASE("the content hash follows map and lines, not file names") {
   CHECK(folder.load(folder.at("Other")).content_hash() != hash);
   folder.write("Ring/Ring_centerline.csv", "2,2,1,1\n6,2,1,1\n6,4,1,1\n2,4,1,1.1\n");
   CHECK(folder.load(folder.at("Ring")).content_hash() != hash);
+}
+
+TEST_CASE("a car that knows no map has the track 'none': a ring on an open floor, in no file") {
+  const auto track = load_track("none", TrackLibrary{});
+  REQUIRE(track.ok());
+  CHECK(track->name == "none");
+  CHECK(track->map_file.empty());
+  REQUIRE(track->centre);
+  CHECK(track->centre->path.closed());
+  CHECK(track->centre->path.length_m() == doctest::Approx(6.0 * math::kPi).epsilon(0.01));
+  CHECK(smallest_clearance(*track->map, *track->distance, track->centre->path).clearance_m > 1.0);
 }
 
 }  // namespace

@@ -2,14 +2,17 @@
 #include "tests/car/car_process.hpp"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
 #include "core/check.hpp"
 #include "core/files.hpp"
+#include "onboard/devices.hpp"
 
 namespace pitwall::tests {
 namespace {
@@ -24,6 +27,16 @@ bool stops(const emulators::VescEvent& event) {
 
 void pause(Duration length) { std::this_thread::sleep_for(std::chrono::nanoseconds(length.ns)); }
 
+bool start_promptly(emulators::Rig& rig) {
+  sched_param before{};
+  int policy = SCHED_OTHER;
+  ::pthread_getschedparam(::pthread_self(), &policy, &before);
+  const bool prompt = onboard::be_prompt();
+  rig.start();  // its thread inherits it
+  ::pthread_setschedparam(::pthread_self(), policy, &before);
+  return prompt;
+}
+
 CarOnRig::CarOnRig(const std::string& name, emulators::RigOptions options)
     : folder_(std::filesystem::temp_directory_path() / ("pitwall_car_" + name + "_" + std::to_string(::getpid()))) {
   std::filesystem::remove_all(folder_);
@@ -33,7 +46,7 @@ CarOnRig::CarOnRig(const std::string& name, emulators::RigOptions options)
   PITWALL_CHECK(rig.ok(), rig.error().message);
   own_rig_ = *std::move(rig);
   rig_ = own_rig_.get();
-  rig_->start();
+  start_promptly(*rig_);
 }
 
 CarOnRig::~CarOnRig() {
@@ -47,10 +60,8 @@ CarOnRig::~CarOnRig() {
   std::filesystem::remove_all(folder_);
 }
 
-void CarOnRig::start(const std::vector<std::string>& flags) {
+void CarOnRig::start(const std::vector<std::string>& flags, const std::string& terminal) {
   std::vector<std::string> words{PITWALL_BIN_DIR "/car_run",
-                                 "--car",
-                                 car_,
                                  "--vesc",
                                  rig_->vesc_path().string(),
                                  "--lidar",
@@ -58,12 +69,17 @@ void CarOnRig::start(const std::vector<std::string>& flags) {
                                  "--joystick",
                                  rig_->joystick_path().string()};
   words.insert(words.end(), flags.begin(), flags.end());
+  if (std::find(words.begin(), words.end(), "--car") == words.end()) words.insert(words.end(), {"--car", "rb1"});
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   const std::string log = (folder_ / "said.txt").string();
   process_ = ::fork();
   if (process_ != 0) return;
+  if (!terminal.empty()) {
+    ::setsid();
+    ::open(terminal.c_str(), O_RDWR);  // the first that a session opens is its terminal
+  }
   const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
   ::dup2(out, 1);
   ::dup2(out, 2);

@@ -18,15 +18,15 @@ class CarOnRig {
  public:
   /// The rig serves from here on; car_run is not started yet. `name` names the folder.
   explicit CarOnRig(const std::string& name, emulators::RigOptions options = {});
-  /// On another's rig, whose folder this is; `car` is a profile or its file, `lidar` the device on the rig.
-  CarOnRig(emulators::Rig& rig, std::filesystem::path folder, std::string car = "rb1", std::string lidar = "hokuyo")
-      : folder_(std::move(folder)), car_(std::move(car)), lidar_(std::move(lidar)), rig_(&rig) {}
+  /// On another's rig, whose folder this is; `lidar` is the device on the rig that is the car's.
+  CarOnRig(emulators::Rig& rig, std::filesystem::path folder, std::string lidar = "hokuyo")
+      : folder_(std::move(folder)), lidar_(std::move(lidar)), rig_(&rig) {}
   ~CarOnRig();
   CarOnRig(const CarOnRig&) = delete;
   CarOnRig& operator=(const CarOnRig&) = delete;
 
-  /// Starts car_run with these flags beside the devices' own.
-  void start(const std::vector<std::string>& flags = {});
+  /// Starts car_run with these flags beside the devices' own (car rb1 where they name none), in that terminal where one is named.
+  void start(const std::vector<std::string>& flags = {}, const std::string& terminal = "");
   /// Ready to arm: telemetry, scans and joystick are there. False after 10 s.
   bool wait_ready();
   /// Presses the deadman until the car drives. False after 3 s.
@@ -47,18 +47,21 @@ class CarOnRig {
   [[nodiscard]] double ms_to_brake(Time since, Duration timeout) const;
   /// Commands of that name since then.
   [[nodiscard]] int count(std::string_view name, Time since) const;
-  [[nodiscard]] emulators::Rig& rig() { return *rig_; }
+  [[nodiscard]] emulators::Rig& rig() const { return *rig_; }
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
   [[nodiscard]] int process() const { return process_; }
 
  private:
   std::filesystem::path folder_;
-  std::string car_ = "rb1";
   std::string lidar_ = "hokuyo";
   std::unique_ptr<emulators::Rig> own_rig_;
   emulators::Rig* rig_ = nullptr;
   int process_ = -1;
 };
+
+/// Starts its serving thread with real-time priority where that is allowed (false: it is not): devices that are late because of other
+/// load would only test the machine.
+bool start_promptly(emulators::Rig& rig);
 
 /// Sleeps.
 void pause(Duration length);

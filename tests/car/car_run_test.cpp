@@ -310,25 +310,24 @@ TEST_CASE("a firmware that is too old is refused with a reason") {
 
 TEST_CASE(
     "car_run --check: a car that is well set up passes; the firmware's default timeout, a flat battery and a missing LiDAR are named") {
-  {
-    CarOnRig car("check_good");
-    car.command("vesc timeout 150 10");
-    car.command("joystick jitter 25");
-    car.start({"--check"});
-    CHECK(car.wait_exit(ms(20'000)) == 0);
-    const std::string said = car.said();
-    CHECK_MESSAGE(said.find("ok      timeout: about 0.1") != std::string::npos, said);
-    CHECK(said.find("this pad streams at rest") != std::string::npos);
-  }
-  CarOnRig car("check_bad");
-  car.command("vesc battery 9.9");
-  car.command("hokuyo unplug");
-  car.start({"--check"});
-  CHECK(car.wait_exit(ms(20'000)) == 1);
-  const std::string said = car.said();
+  CarOnRig good("check_good");
+  good.command("vesc timeout 150 10");
+  good.command("joystick jitter 25");
+  good.start({"--check"});
+  CarOnRig bad("check_bad");
+  bad.command("vesc battery 9.9");
+  bad.command("hokuyo unplug");
+  bad.start({"--check"});
+  const int code = good.wait_exit(ms(20'000));
+  std::string said = good.said();
+  CHECK_MESSAGE(code == 0, said);
+  CHECK_MESSAGE(said.find("ok      timeout: about 0.1") != std::string::npos, said);
+  CHECK(said.find("this pad streams at rest") != std::string::npos);
+  CHECK(bad.wait_exit(ms(20'000)) == 1);
+  said = bad.said();
   CHECK_MESSAGE(said.find("CHANGE  timeout: about 1") != std::string::npos, said);
   CHECK(said.find("CHANGE  battery: 9.9 V") != std::string::npos);
   CHECK(said.find("CHANGE  LiDAR: waiting") != std::string::npos);
   CHECK(said.find("this pad is silent at rest") != std::string::npos);
-  CHECK(car.rig().vesc_log().size() == 2);  // released and centred, once
+  CHECK(bad.rig().vesc_log().size() == 2);  // released and centred, once
 }
