@@ -11,9 +11,9 @@
 namespace pitwall::emulators {
 namespace {
 
-constexpr std::uint8_t kStart = 0xa5;
-constexpr std::uint8_t kStop = 0x25, kScan = 0x20, kForceScan = 0x21, kReset = 0x40, kInfo = 0x50, kHealth = 0x52, kSampleRate = 0x59,
-                       kExpressScan = 0x82, kConfiguration = 0x84;
+constexpr std::uint8_t kRplidarStart = 0xa5;
+constexpr std::uint8_t kRplidarStop = 0x25, kScan = 0x20, kForceScan = 0x21, kReset = 0x40, kInfo = 0x50, kHealth = 0x52,
+                       kSampleRate = 0x59, kExpressScan = 0x82, kConfiguration = 0x84;
 constexpr std::uint8_t kNodeType = 0x81;
 constexpr int kQuality = 47;
 
@@ -125,7 +125,7 @@ void Rplidar::receive(Time now, ByteView bytes) {
   buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
   while (buffer_.size() >= 2) {
     const auto drop = [&](std::size_t count) { buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(count)); };
-    if (buffer_[0] != kStart) {
+    if (buffer_[0] != kRplidarStart) {
       drop(1);
       continue;
     }
@@ -151,7 +151,7 @@ void Rplidar::receive(Time now, ByteView bytes) {
 }
 
 void Rplidar::describe(std::uint32_t length, bool stream, std::uint8_t type) {
-  Bytes descriptor = {kStart, 0x5a};
+  Bytes descriptor = {kRplidarStart, 0x5a};
   append_le(descriptor, length | (stream ? 1U << 30 : 0U), 4);
   descriptor.push_back(type);
   say(std::move(descriptor));
@@ -160,7 +160,7 @@ void Rplidar::describe(std::uint32_t length, bool stream, std::uint8_t type) {
 void Rplidar::request(Time now, std::uint8_t command, ByteView payload) {
   Bytes reply;
   switch (command) {
-    case kStop:
+    case kRplidarStop:
       mode_ = Mode::kIdle;
       return;
     case kReset: {
