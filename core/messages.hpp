@@ -12,14 +12,14 @@
 namespace pitwall {
 
 /// sensor_msgs/LaserScan. Beam i points at angle_min + i * angle_increment (rad, counter-clockwise from the sensor's
-/// x axis); `stamp` is the first beam's instant. A range of +inf is "no return"; NaN and values outside
-/// [range_min, range_max] are invalid.
+/// x axis) and leaves at stamp + i * time_increment: `stamp` is beam 0's instant, not always the earliest. A range of +inf is "no return";
+/// NaN and values outside [range_min, range_max] are invalid.
 struct LaserScan {
   Time stamp;
   float angle_min = 0.0F;
   float angle_max = 0.0F;
   float angle_increment = 0.0F;
-  float time_increment = 0.0F;  ///< s between beams
+  float time_increment = 0.0F;  ///< s from beam to beam; negative where the sensor turns clockwise
   float scan_time = 0.0F;       ///< s between scans
   float range_min = 0.0F;
   float range_max = 0.0F;

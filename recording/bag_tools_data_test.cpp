@@ -14,6 +14,7 @@
 #include "recording/bag_info.hpp"
 #include "recording/bag_reader.hpp"
 #include "ros_messages/known_types.hpp"
+#include "ros_messages/test_rewritten.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/test_data.hpp"
 
@@ -74,12 +75,10 @@ TEST_CASE("structs and definitions agree on every public MCAP recording") {
     if (reader.storage() != "mcap") continue;
     while (const BagMessage* message = reader.next()) {
       const Topic& topic = reader.topics()[message->topic];
-      ros_messages::for_each_known_type([&]<class Message>(const Message& /*message*/) {
-        if (topic.type != Message::kType) return;
-        const auto value = ros_messages::read<Message>(as_text(message->data));
-        CHECK_MESSAGE(value.ok(), path.string() << ": " << value.error().message);
-        ++read;
-      });
+      if (ros_messages::known_definition(topic.type) == nullptr) continue;
+      const auto value = ros_messages::rewritten(topic.type, as_text(message->data));
+      CHECK_MESSAGE(value.ok(), path.string() << ": " << value.error().message);
+      ++read;
     }
   }
   CHECK(read > 15'000);

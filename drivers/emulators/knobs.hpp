@@ -24,7 +24,8 @@ class Knobs {
   /// `usage` is what follows the name ("0|1", "VOLTS", empty for none), `what` one line for the list.
   void add(std::string name, std::string usage, std::string what, Action action);
   /// A knob that is one number within [least, most]; `set` is told it.
-  void add_number(const std::string& name, std::string usage, std::string what, double least, double most, std::function<void(Time, double)> set);
+  void add_number(const std::string& name, std::string usage, std::string what, double least, double most,
+                  std::function<void(Time, double)> set);
   /// A knob "0|1".
   void add_switch(const std::string& name, std::string what, bool& value);
 

@@ -18,9 +18,9 @@ class CarOnRig {
  public:
   /// The rig serves from here on; car_run is not started yet. `name` names the folder.
   explicit CarOnRig(const std::string& name, emulators::RigOptions options = {});
-  /// On another's rig, whose folder this is; `car` is a profile or its file, `lidar` the device on the rig.
-  CarOnRig(emulators::Rig& rig, std::filesystem::path folder, std::string car = "rb1", std::string lidar = "hokuyo")
-      : folder_(std::move(folder)), car_(std::move(car)), lidar_(std::move(lidar)), rig_(&rig) {}
+  /// On another's rig, whose folder this is; `lidar` is the device on the rig that is the car's.
+  CarOnRig(emulators::Rig& rig, std::filesystem::path folder, std::string lidar = "hokuyo")
+      : folder_(std::move(folder)), lidar_(std::move(lidar)), rig_(&rig) {}
   ~CarOnRig();
   CarOnRig(const CarOnRig&) = delete;
   CarOnRig& operator=(const CarOnRig&) = delete;
@@ -53,7 +53,6 @@ class CarOnRig {
 
  private:
   std::filesystem::path folder_;
-  std::string car_ = "rb1";
   std::string lidar_ = "hokuyo";
   std::unique_ptr<emulators::Rig> own_rig_;
   emulators::Rig* rig_ = nullptr;

@@ -8,7 +8,6 @@
 #include "apps/emulated_car.hpp"
 #include "calibration/car_profile.hpp"
 #include "core/files.hpp"
-#include "onboard/devices.hpp"
 #include "tests/car/car_process.hpp"
 #include "tests/support/temp_folder.hpp"
 
@@ -46,9 +45,9 @@ class Driver {
     auto made = apps::EmulatedCar::make(options);
     REQUIRE_MESSAGE(made.ok(), (made.ok() ? "" : made.error().message));
     emulated_ = *std::move(made);
-    emulated_->rig().start();
-    car_ = std::make_unique<CarOnRig>(emulated_->rig(), folder_.path(), profile, emulated_->lidar());
-    car_->start();
+    if (!start_promptly(emulated_->rig())) MESSAGE("no real-time priority: other load on this machine may stop the car");
+    car_ = std::make_unique<CarOnRig>(emulated_->rig(), folder_.path(), emulated_->lidar());
+    car_->start({"--car", profile});
   }
   [[nodiscard]] CarOnRig& car() { return *car_; }
   [[nodiscard]] apps::EmulatedCarReport report() const { return emulated_->report(); }
@@ -62,8 +61,6 @@ class Driver {
 /// All of them at once, each as far as its time allows without a touch.
 void drive_by(const std::vector<std::string>& models, int seconds) {
   std::vector<std::unique_ptr<Driver>> drivers;
-  // The worlds' threads inherit it: devices that are late because of other load would only test the machine.
-  if (!onboard::be_prompt()) MESSAGE("no real-time priority: other load on this machine may stop the cars");
   for (const std::string& model : models) drivers.push_back(std::make_unique<Driver>("lidar" + std::to_string(drivers.size()), model));
   for (const auto& driver : drivers) {
     INFO(driver->car().said());
