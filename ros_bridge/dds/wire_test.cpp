@@ -71,7 +71,7 @@ struct Announced {
   dds_history_kind_t history{};
   std::int32_t depth = 0, service_depth = 0;
   std::vector<dds_data_representation_id_t> representations;
-  bool has_type_information = true;
+  bool has_type_information = true, disposes = true;
   dds_guid_t key{}, participant{};
 };
 
@@ -83,6 +83,7 @@ Announced announced(const dds_builtintopic_endpoint_t& endpoint) {
   dds_qget_durability(endpoint.qos, &out.durability);
   dds_qget_history(endpoint.qos, &out.history, &out.depth);
   dds_qget_durability_service(endpoint.qos, nullptr, nullptr, &out.service_depth, nullptr, nullptr, nullptr);
+  dds_qget_writer_data_lifecycle(endpoint.qos, &out.disposes);
   std::uint32_t count = 0;
   dds_data_representation_id_t* ids = nullptr;
   if (dds_qget_data_representation(endpoint.qos, &count, &ids)) {
@@ -144,6 +145,7 @@ TEST_CASE("readers and writers announce names, types, QoS, encoding and hash as 
   CHECK(map.reliability == DDS_RELIABILITY_RELIABLE);
   CHECK(map.depth == 3);
   CHECK(map.service_depth == 3);
+  CHECK_FALSE(map.disposes);
   CHECK(writers.at("rt/clock").reliability == DDS_RELIABILITY_BEST_EFFORT);
   CHECK(writers.at("rt/clock").depth == 1);
   CHECK(writers.at("rt/their").user_data == "typehash=" + theirs + ";");
