@@ -170,8 +170,11 @@ TEST_CASE("readers and writers announce names, types, QoS, encoding and hash as 
 }
 
 TEST_CASE("a participant says its enclave, and ros_discovery_info which node its readers and writers belong to") {
+  std::string full_name, space;
+  SUBCASE("in a namespace") { full_name = "/car1/pitwall", space = "/car1"; }
+  SUBCASE("at the root, whose namespace is never empty") { full_name = "/pitwall", space = "/"; }
   const DdsSettings settings = loopback();
-  const auto graph = make_graph("/car1/pitwall", settings);
+  const auto graph = make_graph(full_name, settings);
   const Stranger stranger(settings);
   std::vector<dds_guid_t> ours;
   stranger.read<dds_builtintopic_participant_t>(DDS_BUILTIN_TOPIC_DCPSPARTICIPANT, [&](const dds_builtintopic_participant_t& each) {
@@ -193,13 +196,13 @@ TEST_CASE("a participant says its enclave, and ros_discovery_info which node its
   CHECK(std::equal(said->gid.data.begin(), said->gid.data.end(), ours[0].v));
   REQUIRE(said->node_entities_info_seq.size() == 1);
   const ros_messages::NodeEntitiesInfo& node = said->node_entities_info_seq[0];
-  CHECK(node.node_namespace.value == "/car1");
+  CHECK(node.node_namespace.value == space);
   CHECK(node.node_name.value == "pitwall");
   REQUIRE(node.writer_gid_seq.size() == 1);
   REQUIRE(node.reader_gid_seq.size() == 1);
   for (const Endpoint& each : graph->endpoints()) {
     CHECK(each.gid == (each.writes ? node.writer_gid_seq : node.reader_gid_seq)[0].data);
-    CHECK(each.node == "/car1/pitwall");
+    CHECK(each.node == full_name);
   }
 }
 
