@@ -71,7 +71,7 @@ struct Announced {
   dds_history_kind_t history{};
   std::int32_t depth = 0, service_depth = 0;
   std::vector<dds_data_representation_id_t> representations;
-  bool has_type_information = true;
+  bool has_type_information = true, disposes = true;
   dds_guid_t key{}, participant{};
 };
 
@@ -83,6 +83,7 @@ Announced announced(const dds_builtintopic_endpoint_t& endpoint) {
   dds_qget_durability(endpoint.qos, &out.durability);
   dds_qget_history(endpoint.qos, &out.history, &out.depth);
   dds_qget_durability_service(endpoint.qos, nullptr, nullptr, &out.service_depth, nullptr, nullptr, nullptr);
+  dds_qget_writer_data_lifecycle(endpoint.qos, &out.disposes);
   std::uint32_t count = 0;
   dds_data_representation_id_t* ids = nullptr;
   if (dds_qget_data_representation(endpoint.qos, &count, &ids)) {
@@ -144,6 +145,7 @@ TEST_CASE("readers and writers announce names, types, QoS, encoding and hash as 
   CHECK(map.reliability == DDS_RELIABILITY_RELIABLE);
   CHECK(map.depth == 3);
   CHECK(map.service_depth == 3);
+  CHECK_FALSE(map.disposes);
   CHECK(writers.at("rt/clock").reliability == DDS_RELIABILITY_BEST_EFFORT);
   CHECK(writers.at("rt/clock").depth == 1);
   CHECK(writers.at("rt/their").user_data == "typehash=" + theirs + ";");
@@ -168,8 +170,11 @@ TEST_CASE("readers and writers announce names, types, QoS, encoding and hash as 
 }
 
 TEST_CASE("a participant says its enclave, and ros_discovery_info which node its readers and writers belong to") {
+  std::string full_name, space;
+  SUBCASE("in a namespace") { full_name = "/car1/pitwall", space = "/car1"; }
+  SUBCASE("at the root, whose namespace is never empty") { full_name = "/pitwall", space = "/"; }
   const DdsSettings settings = loopback();
-  const auto graph = make_graph("/car1/pitwall", settings);
+  const auto graph = make_graph(full_name, settings);
   const Stranger stranger(settings);
   std::vector<dds_guid_t> ours;
   stranger.read<dds_builtintopic_participant_t>(DDS_BUILTIN_TOPIC_DCPSPARTICIPANT, [&](const dds_builtintopic_participant_t& each) {
@@ -191,13 +196,13 @@ TEST_CASE("a participant says its enclave, and ros_discovery_info which node its
   CHECK(std::equal(said->gid.data.begin(), said->gid.data.end(), ours[0].v));
   REQUIRE(said->node_entities_info_seq.size() == 1);
   const ros_messages::NodeEntitiesInfo& node = said->node_entities_info_seq[0];
-  CHECK(node.node_namespace.value == "/car1");
+  CHECK(node.node_namespace.value == space);
   CHECK(node.node_name.value == "pitwall");
   REQUIRE(node.writer_gid_seq.size() == 1);
   REQUIRE(node.reader_gid_seq.size() == 1);
   for (const Endpoint& each : graph->endpoints()) {
     CHECK(each.gid == (each.writes ? node.writer_gid_seq : node.reader_gid_seq)[0].data);
-    CHECK(each.node == "/car1/pitwall");
+    CHECK(each.node == full_name);
   }
 }
 
