@@ -23,20 +23,6 @@ ros::Pose to_pose(const Pose2& pose) {
   return {{pose.x, pose.y, 0.0}, {0.0, 0.0, q.z, q.w}};
 }
 
-ros::OccupancyGrid map_message(const tracks::OccupancyMap& map) {
-  ros::OccupancyGrid out;
-  out.header.frame_id = "map";
-  out.info.resolution = static_cast<float>(map.resolution_m());
-  out.info.width = static_cast<std::uint32_t>(map.width());
-  out.info.height = static_cast<std::uint32_t>(map.height());
-  out.info.origin = to_pose(map.origin());
-  out.data.reserve(static_cast<std::size_t>(map.width()) * static_cast<std::size_t>(map.height()));
-  for (int j = 0; j < map.height(); ++j) {
-    for (int i = 0; i < map.width(); ++i) out.data.push_back(map.value(i, j));
-  }
-  return out;
-}
-
 ros::Path path_message(const tracks::Path& path) {
   ros::Path out;
   out.header.frame_id = "map";
