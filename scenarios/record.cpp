@@ -11,6 +11,7 @@
 #include "ros_messages/convert.hpp"
 #include "ros_messages/nav.hpp"
 #include "scenarios/course_driver.hpp"
+#include "scenarios/map_message.hpp"
 #include "tracks/line_csv.hpp"
 
 namespace pitwall::scenarios {
