@@ -13,6 +13,7 @@
 #include "ros_messages/graph.hpp"
 #include "ros_messages/nav.hpp"
 #include "ros_messages/sensors.hpp"
+#include "scenarios/map_message.hpp"
 
 namespace pitwall::analysis {
 
@@ -70,12 +71,7 @@ class Reader {
   void finish() {
     into_.tree.complete();
     if (!map_read_) return;
-    std::vector<std::int8_t> values(map_.data.begin(), map_.data.end());
-    const ros::Pose& o = map_.info.origin;
-    const Pose2 origin =
-        recording::Pose3{o.position.x, o.position.y, 0.0, o.orientation.x, o.orientation.y, o.orientation.z, o.orientation.w}.planar();
-    auto made = tracks::OccupancyMap::make(static_cast<int>(map_.info.width), static_cast<int>(map_.info.height),
-                                           double{map_.info.resolution}, origin, std::move(values));
+    auto made = scenarios::map_of(map_);
     if (made) {
       into_.map = *std::move(made);
       into_.map_source = "/map";

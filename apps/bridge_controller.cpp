@@ -22,7 +22,9 @@
 #include "onboard/runner.hpp"
 #include "ros_bridge/controller_node.hpp"
 #include "ros_bridge/in_order.hpp"
+#include "scenarios/map_message.hpp"
 #include "scenarios/run.hpp"
+#include "tracks/raycast.hpp"
 
 namespace {
 
@@ -40,11 +42,13 @@ constexpr const char* kFooter =
 
 // What was decided before it ends has to get out, and the stop after it.
 constexpr Duration kFarewell = from_milliseconds(300);
+constexpr Duration kMapTimeout = from_milliseconds(30'000);
 
 struct Arguments {
   apps::BridgeChoice choice;
   std::string record;
   double seconds = 0.0;
+  std::string map_topic;
   bool localise = false;
   bool sim_time = false;
   bool lockstep = false;
@@ -77,6 +81,21 @@ Result<std::unique_ptr<recording::Recorder>> begin_recording(const Arguments& ar
   parameters.set("car", save_fields(run.parameters));
   (*recorder)->set_parameters(parameters);
   return recorder;
+}
+
+/// What a map server has latched there.
+Result<std::shared_ptr<const localization::LocalizerMap>> wait_for_map(ros_bridge::Graph& graph, const std::string& topic) {
+  std::optional<ros_messages::OccupancyGrid> grid;
+  const Status listens = ros_bridge::subscribe<ros_messages::OccupancyGrid>(
+      graph, topic, ros_bridge::Qos::latched(), [&](const auto& message, const auto& /*arrival*/) { grid = message; });
+  if (!listens) return listens.error();
+  log::info("waits for a map on " + topic);
+  for (const Time end = graph.now() + kMapTimeout; !grid && graph.now() < end && !apps::interrupted();) graph.wait(graph.now() + kFarewell);
+  if (!grid) return Error{topic + ": no map came within " + format_number(kMapTimeout.seconds(), 2) + " s"};
+  auto made = scenarios::map_of(*grid);
+  if (!made) return Error{topic + ": " + made.error().message};
+  const auto map = std::make_shared<const tracks::OccupancyMap>(*std::move(made));
+  return localization::LocalizerMap::make(*map, std::make_shared<const tracks::RayCaster>(map));
 }
 
 double processor_seconds() {
@@ -134,12 +153,19 @@ int drive(Arguments& arguments) {
   setup.car_name = run->cars.front().name;
   auto controllers = scenarios::make_controllers(*run);
   if (!controllers) return apps::bad_input(controllers.error());
-  std::unique_ptr<Localiser> localiser;
-  if (run->localizer_map && p.inputs.pose_source == ros_bridge::PoseSource::kLocaliser)
-    localiser = std::make_unique<localization::Localizer>(run->localizer_map, run->parameters.lidar_mount());
-
   auto graph = apps::open_graph(p.name);
   if (!graph) return apps::bad_input(graph.error());
+  std::shared_ptr<const localization::LocalizerMap> map = run->localizer_map;
+  if (!arguments.map_topic.empty()) {
+    if (!arguments.localise) return apps::bad_input(Error{"--map-topic is for --localise"});
+    auto heard = wait_for_map(**graph, arguments.map_topic);
+    if (!heard) return apps::bad_input(heard.error());
+    map = *std::move(heard);
+  }
+  std::unique_ptr<Localiser> localiser;
+  if (map && p.inputs.pose_source == ros_bridge::PoseSource::kLocaliser)
+    localiser = std::make_unique<localization::Localizer>(map, run->parameters.lidar_mount());
+
   ros_bridge::InOrder ordered(**graph);
   ros_bridge::Graph& on = arguments.lockstep ? ordered : **graph;
   auto recorder = begin_recording(arguments, *run, p.use_sim_time, on.now());
@@ -180,6 +206,8 @@ int run(int argc, char** argv) {
   app.add_option("--record", arguments.record, "Folder that the run's folder is made in");
   app.add_option("--seconds", arguments.seconds, "End after so long (default: at Ctrl-C)")->check(CLI::NonNegativeNumber);
   app.add_flag("--localise", arguments.localise, "Poses from the scans on the --track's map, by ourselves");
+  app.add_option("--map-topic", arguments.map_topic,
+                 "With --localise: the map comes from there (nav_msgs/OccupancyGrid), in place of the track's");
   app.add_flag("--sim-time", arguments.sim_time, "Time is that of /clock (use_sim_time)");
   app.add_flag("--lockstep", arguments.lockstep, "Beside bridge_sim --lockstep: --sim-time, and no message may be lost");
   app.add_flag("--json", arguments.json, "Print the summary as JSON");

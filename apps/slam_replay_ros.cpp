@@ -22,7 +22,7 @@
 #include "ros_bridge/peer.hpp"
 #include "ros_bridge/slam_feed.hpp"
 #include "ros_messages/nav.hpp"
-#include "tracks/map.hpp"
+#include "scenarios/map_message.hpp"
 
 namespace pitwall::apps {
 namespace {
@@ -106,11 +106,7 @@ std::string save_map_from(const fs::path& bag, const fs::path& folder) {
   while (const recording::BagMessage* message = reader->next())
     any = ros_messages::read(recording::as_text(message->data), grid).ok() || any;
   if (!any) return "no: nothing was published on /map";
-  const ros_messages::Pose& o = grid.info.origin;
-  const Pose2 origin =
-      recording::Pose3{o.position.x, o.position.y, 0.0, o.orientation.x, o.orientation.y, o.orientation.z, o.orientation.w}.planar();
-  const auto map = tracks::OccupancyMap::make(static_cast<int>(grid.info.width), static_cast<int>(grid.info.height),
-                                              double{grid.info.resolution}, origin, {grid.data.begin(), grid.data.end()});
+  const auto map = scenarios::map_of(grid);
   if (!map) return "no: " + map.error().message;
   const Status saved = tracks::save_map(*map, folder / "map.yaml");
   return saved ? "from_bag" : "no: " + saved.error().message;

@@ -23,7 +23,7 @@ using namespace pitwall::onboard;
 
 namespace {
 
-Time at_ms(std::int64_t ms) { return Time{} + from_milliseconds(1000 + ms); }
+Time after_ms(std::int64_t ms) { return Time{} + from_milliseconds(1000 + ms); }
 
 // The kernel's side of a GPIO chip with one line.
 struct FakeChip {
@@ -106,13 +106,13 @@ TEST_CASE("row 27: a GPIO line stops when it is high, when it cannot be read, an
   CHECK((chip.flags & GPIO_V2_LINE_FLAG_INPUT) != 0);
   CHECK((chip.flags & GPIO_V2_LINE_FLAG_BIAS_PULL_UP) != 0);  // a broken wire reads high
   CHECK((chip.flags & GPIO_V2_LINE_FLAG_ACTIVE_LOW) == 0);
-  CHECK(input.look(at_ms(0)) == EstopSays::kGo);
+  CHECK(input.look(after_ms(0)) == EstopSays::kGo);
   chip.high = true;
-  CHECK(input.look(at_ms(10)) == EstopSays::kStop);
+  CHECK(input.look(after_ms(10)) == EstopSays::kStop);
   chip.high = false;
-  CHECK(input.look(at_ms(20)) == EstopSays::kGo);
+  CHECK(input.look(after_ms(20)) == EstopSays::kGo);
   chip.gone = true;
-  CHECK(input.look(at_ms(30)) == EstopSays::kLost);
+  CHECK(input.look(after_ms(30)) == EstopSays::kLost);
   chip.refuses = true;
   const auto busy = make_gpio_estop("gpio:chip:3", ::open("/dev/null", O_RDONLY | O_CLOEXEC), 3, chip.io());
   REQUIRE_FALSE(busy.ok());
@@ -123,28 +123,28 @@ TEST_CASE("row 27: a heartbeat goes on \"ok\"; silence of 0.5 s, its end, and an
   const Listening at;
   REQUIRE(at.input);
   EstopInput& input = *at.input;
-  CHECK(input.look(at_ms(0)) == EstopSays::kWaits);
+  CHECK(input.look(after_ms(0)) == EstopSays::kWaits);
   {
     const Client client(at.port);
     REQUIRE(client.connected);
-    CHECK(settled(input, at_ms(0), EstopSays::kWaits) == EstopSays::kWaits);
+    CHECK(settled(input, after_ms(0), EstopSays::kWaits) == EstopSays::kWaits);
     client.say("ok\r\no");
-    CHECK(settled(input, at_ms(0), EstopSays::kGo) == EstopSays::kGo);
-    CHECK(input.look(at_ms(500)) == EstopSays::kGo);
-    CHECK(input.look(at_ms(510)) == EstopSays::kLost);
+    CHECK(settled(input, after_ms(0), EstopSays::kGo) == EstopSays::kGo);
+    CHECK(input.look(after_ms(500)) == EstopSays::kGo);
+    CHECK(input.look(after_ms(510)) == EstopSays::kLost);
     client.say("k\n");  // a line in two pieces
-    CHECK(settled(input, at_ms(510), EstopSays::kGo) == EstopSays::kGo);
+    CHECK(settled(input, after_ms(510), EstopSays::kGo) == EstopSays::kGo);
     for (const std::string line : {"stop\n", "okay\n", "\n", "0123456789abcdefg"}) {
       client.say(line);
-      CHECK(settled(input, at_ms(520), EstopSays::kStop) == EstopSays::kStop);
+      CHECK(settled(input, after_ms(520), EstopSays::kStop) == EstopSays::kStop);
       client.say(line.size() > 16 ? "\nok\n" : "ok\n");
-      CHECK(settled(input, at_ms(520), EstopSays::kGo) == EstopSays::kGo);
+      CHECK(settled(input, after_ms(520), EstopSays::kGo) == EstopSays::kGo);
     }
   }
-  CHECK(settled(input, at_ms(530), EstopSays::kLost) == EstopSays::kLost);
+  CHECK(settled(input, after_ms(530), EstopSays::kLost) == EstopSays::kLost);
   const Client again(at.port);
   again.say("ok\n");
-  CHECK(settled(input, at_ms(540), EstopSays::kGo) == EstopSays::kGo);
+  CHECK(settled(input, after_ms(540), EstopSays::kGo) == EstopSays::kGo);
   CHECK_FALSE(make_estop("tcp:" + std::to_string(at.port)).ok());  // taken
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("systemd is told that the service is up, alive four times a watchdog p
     CHECK(heard() == "READY=1");
     int alive = 0;
     for (std::int64_t ms = 0; ms < 1000; ms += 10) {
-      service.alive(at_ms(ms));
+      service.alive(after_ms(ms));
       while (heard() == "WATCHDOG=1") ++alive;
     }
     CHECK(alive == 10);
@@ -184,7 +184,7 @@ TEST_CASE("systemd is told that the service is up, alive four times a watchdog p
     CHECK(heard().starts_with("STOPPING=1"));
   }
   ServiceNotifier unwatched(name);
-  unwatched.alive(at_ms(0));
+  unwatched.alive(after_ms(0));
   CHECK(heard().empty());
   ServiceNotifier alone("");
   alone.ready();

@@ -33,7 +33,7 @@ class Worker final : public Peer {
   bool living = true;
 };
 
-bool never() { return false; }
+bool not_interrupted() { return false; }
 
 /// Scans each 100 ms of log time, transforms 10 ms before and after each.
 std::filesystem::path recorded_bag(const TempFolder& temp) {
@@ -169,7 +169,7 @@ TEST_CASE("a recording is given as it was recorded, transforms ahead, each scan 
   network.when_idle = [&] { node.wait(network.now()); };
   GraphPlayerOptions options;
   options.required = {"/scan"};
-  auto player = GraphPlayer::make(topics_of(bag), options, graph, &worker, never);
+  auto player = GraphPlayer::make(topics_of(bag), options, graph, &worker, not_interrupted);
   REQUIRE_MESSAGE(player.ok(), player.error().message);
   REQUIRE((*player)->connect().ok());
   recording::PlayerOptions how;
@@ -224,7 +224,7 @@ TEST_CASE("a SLAM gets the scans that it took in, one pose at a time, three that
     Worker worker;
     auto player =
         GraphPlayer::make({recording::topic_for<ros_messages::LaserScan>("/scan"), recording::topic_for<ros_messages::TFMessage>("/tf")},
-                          {}, graph, &worker, never);
+                          {}, graph, &worker, not_interrupted);
     REQUIRE(player.ok());
     SlamFeedOptions options;
     options.plan = *plan;
@@ -266,7 +266,7 @@ TEST_CASE("a SLAM that does not answer is waited for, then the run goes on, but 
   MemoryNetwork network(Time{1'000'000 * kMs});
   MemoryGraph graph(network, "/replay");
   Worker worker;
-  auto player = GraphPlayer::make({recording::topic_for<ros_messages::LaserScan>("/scan")}, {}, graph, &worker, never);
+  auto player = GraphPlayer::make({recording::topic_for<ros_messages::LaserScan>("/scan")}, {}, graph, &worker, not_interrupted);
   SlamFeedOptions options;
   for (int k = 0; k < 20; ++k) options.plan.admitted.insert(Time{k * 100 * kMs});
   SlamFeed feed(options, **player);
@@ -284,7 +284,7 @@ TEST_CASE("a SLAM that does not answer is waited for, then the run goes on, but 
   CHECK(status.error().message.find("11 poses in a row did not come: 0, 100000000,") == 0);
 }
 
-TEST_CASE("a player says who does not listen, who cannot, who died, and who is never idle") {
+TEST_CASE("a player says who does not listen, who cannot, who died, and who is not_interrupted idle") {
   const TempFolder temp("graph_player_errors");
   const auto bag = recorded_bag(temp);
   const auto topics = topics_of(bag);
@@ -295,7 +295,7 @@ TEST_CASE("a player says who does not listen, who cannot, who died, and who is n
   options.required = {"/scan"};
   options.connect_timeout = Duration{5'000 * kMs};
   options.idle_timeout = Duration{1'000 * kMs};
-  auto player = GraphPlayer::make(topics, options, graph, &worker, never);
+  auto player = GraphPlayer::make(topics, options, graph, &worker, not_interrupted);
   REQUIRE(player.ok());
   CHECK((*player)->connect().error().message == "after 5 s nobody reads /scan");
   REQUIRE(node.subscribe({"/tf", "tf2_msgs/msg/TFMessage", Qos::latched()}, [](std::string_view, const Arrival&) {}).ok());
@@ -308,7 +308,7 @@ TEST_CASE("a player says who does not listen, who cannot, who died, and who is n
   worker.living = false;
   CHECK(recording::play({bag}, **player, {}).error().message.find("the program died") != std::string::npos);
   options.required = {"/image"};
-  CHECK(GraphPlayer::make(topics, options, graph, &worker, never).error().message.find("/image is not in the recording") !=
+  CHECK(GraphPlayer::make(topics, options, graph, &worker, not_interrupted).error().message.find("/image is not in the recording") !=
         std::string::npos);
   CHECK(GraphPlayer::make(topics, {}, graph, nullptr, [] { return true; }).value()->connect().error().message.find("interrupted") !=
         std::string::npos);

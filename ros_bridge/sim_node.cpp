@@ -8,6 +8,7 @@
 #include "core/log.hpp"
 #include "ros_bridge/interlock.hpp"
 #include "ros_messages/convert.hpp"
+#include "scenarios/map_message.hpp"
 #include "scenarios/run.hpp"
 
 namespace pitwall::ros_bridge {
@@ -17,7 +18,7 @@ namespace ros = ros_messages;
 
 constexpr Duration kNotice = from_milliseconds(100);   // how long one waits before asking whether to go on
 constexpr Duration kSettled = from_milliseconds(500);  // nothing new on the graph for so long
-constexpr Duration kGraphLooks = from_milliseconds(500);
+constexpr Duration kDriverLooks = from_milliseconds(500);
 constexpr Duration kImpatience = from_milliseconds(25);  // with a controller that did not answer before
 constexpr Duration kSlip = from_milliseconds(100);
 // In lockstep nothing may be lost or overtaken.
@@ -44,6 +45,7 @@ void SimNodeParameters::fields(FieldVisitor& f) {
   f.text("pose_topic", pose_topic, "geometry_msgs/PoseStamped, out; empty: none");
   f.text("imu_topic", imu_topic, "sensor_msgs/Imu, out; empty: none");
   f.text("joy_topic", joy_topic, "sensor_msgs/Joy, out; empty: a real joystick is used");
+  f.text("map_topic", map_topic, "nav_msgs/OccupancyGrid, latched, out; empty: none");
   f.text("drive_topic", drive_topic, "ackermann_msgs/AckermannDriveStamped, in");
   f.text("map_frame", map_frame, "");
   f.text("odom_frame", odom_frame, "");
@@ -100,6 +102,7 @@ Status SimNode::open() {
   if (status && !p.pose_topic.empty()) status = pose_.open(graph_, p.pose_topic, qos);
   if (status && !p.imu_topic.empty()) status = imu_.open(graph_, p.imu_topic, qos);
   if (status && !p.joy_topic.empty()) status = joy_.open(graph_, p.joy_topic, qos);
+  if (status && !p.map_topic.empty()) status = map_.open(graph_, p.map_topic, Qos::latched());
   if (status) status = tf_.open(graph_, "/tf", kDeep);
   if (status) status = tf_static_.open(graph_, "/tf_static", Qos::latched());
   if (status) status = clock_.open(graph_, "/clock", kDeep);
@@ -141,7 +144,7 @@ bool SimNode::controller_is_there() const {
 
 void SimNode::look_for_drivers() {
   const Time wall = graph_.now();
-  if (looked_ && wall - *looked_ < kGraphLooks) return;
+  if (looked_ && wall - *looked_ < kDriverLooks) return;
   looked_ = wall;
   refusal_ = interlock_refusal(graph_, !parameters_.joy_topic.empty());
 }
@@ -150,6 +153,11 @@ Result<scenarios::Outcome> SimNode::run(const scenarios::ResolvedRun& run, const
   interrupted_ = interrupted;
   refusal_.clear();
   looked_.reset();
+  if (map_.opened()) {
+    ros::OccupancyGrid map = scenarios::map_message(*run.track->map);
+    map.header.frame_id = parameters_.map_frame;
+    map_.publish(map);
+  }
   scenarios::RunHooks hooks;
   const Duration step = from_seconds(run.scenario.world.step_s);
   hooks.around = [&](std::unique_ptr<Controller> inner) {

@@ -40,6 +40,7 @@ struct SimNodeParameters {
   std::string pose_topic = "/slam_pose";  ///< empty: none, and no map -> odom
   std::string imu_topic = "/imu";         ///< empty: none
   std::string joy_topic = "/joy";         ///< empty: a real one is used
+  std::string map_topic = "/map";         ///< latched; empty: none
   std::string drive_topic = "/drive";
   std::string map_frame = "map";
   std::string odom_frame = "odom";
@@ -114,6 +115,7 @@ class SimNode final : public RunObserver {
   Publisher<ros_messages::Joy> joy_;
   Publisher<ros_messages::TFMessage> tf_;
   Publisher<ros_messages::TFMessage> tf_static_;
+  Publisher<ros_messages::OccupancyGrid> map_;
   Publisher<ros_messages::Clock> clock_;
   std::string refusal_;  // real drivers have appeared
   std::optional<Time> looked_;

@@ -11,6 +11,7 @@
 #include "recording/replay.hpp"
 #include "ros_bridge/interlock.hpp"
 #include "ros_bridge/test_node.hpp"
+#include "scenarios/map_message.hpp"
 #include "scenarios/replay_run.hpp"
 #include "scenarios/run.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -169,7 +170,14 @@ TEST_CASE("under the names of the gym, odometry is the truth on the map") {
           }).ok());
   const auto outcome = pair.simulator->run(run, never);
   REQUIRE(outcome.ok());
+  // The map comes to those who ask late, cell by cell.
+  std::optional<tracks::OccupancyMap> map;
+  REQUIRE(subscribe<ros_messages::OccupancyGrid>(listener, "/map", Qos::latched(), [&](const auto& m, const Arrival&) {
+            if (auto made = scenarios::map_of(m)) map = *std::move(made);
+          }).ok());
   listener.wait(pair.network.now());
+  REQUIRE(map);
+  CHECK(scenarios::map_message(*map) == scenarios::map_message(*run.track->map));
   CHECK(frame == "map");
   CHECK(child == "ego_racecar/base_link");
   CHECK(distance(first.position(), outcome->final_pose.position()) < 0.1);

@@ -10,6 +10,7 @@
 #include "ros_messages/convert.hpp"
 #include "ros_messages/nav.hpp"
 #include "scenarios/course_driver.hpp"
+#include "scenarios/map_message.hpp"
 #include "tracks/line_csv.hpp"
 
 namespace pitwall::scenarios {
@@ -20,21 +21,6 @@ namespace ros = ros_messages;
 ros::Pose to_pose(const Pose2& pose) {
   const PlanarQuaternion q = to_quaternion(pose.yaw);
   return {{pose.x, pose.y, 0.0}, {0.0, 0.0, q.z, q.w}};
-}
-
-ros::OccupancyGrid map_message(const tracks::OccupancyMap& map, Time now) {
-  ros::OccupancyGrid out;
-  out.header.stamp = ros::to_stamp(now);
-  out.header.frame_id = "map";
-  out.info.resolution = static_cast<float>(map.resolution_m());
-  out.info.width = static_cast<std::uint32_t>(map.width());
-  out.info.height = static_cast<std::uint32_t>(map.height());
-  out.info.origin = to_pose(map.origin());
-  out.data.reserve(static_cast<std::size_t>(map.width()) * static_cast<std::size_t>(map.height()));
-  for (int j = 0; j < map.height(); ++j) {
-    for (int i = 0; i < map.width(); ++i) out.data.push_back(map.value(i, j));
-  }
-  return out;
 }
 
 ros::Path path_message(const tracks::Path& path, Time now) {
@@ -133,7 +119,9 @@ class Scribe {
 }  // namespace
 
 void record_map(recording::Recorder& recorder, const ResolvedRun& run, Time now) {
-  recorder.write("/map", now, map_message(*run.track->map, now), true);
+  ros::OccupancyGrid map = map_message(*run.track->map);
+  map.header.stamp = ros::to_stamp(now);
+  recorder.write("/map", now, map, true);
   recorder.write("/path", now, path_message(followed_path(run), now), true);
 }
 

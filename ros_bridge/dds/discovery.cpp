@@ -17,7 +17,7 @@ namespace {
 
 /// Where ROS processes say which nodes they hold; without the prefix of other topics.
 constexpr const char* kInfoTopic = "ros_discovery_info";
-constexpr std::size_t kBatch = 32;
+constexpr std::size_t kEndpointBatch = 32;
 /// What the bytes of the participant and of all that it owns begin with.
 constexpr std::size_t kPrefixBytes = 12;
 
@@ -52,9 +52,9 @@ Qos qos_of(const dds_qos_t* qos) {
 template <class Sample, class Visit>
 void take_all(dds_entity_t reader, Visit&& visit) {
   for (;;) {
-    std::array<void*, kBatch> samples{};
-    std::array<dds_sample_info_t, kBatch> infos{};
-    const dds_return_t count = dds_take(reader, samples.data(), infos.data(), kBatch, kBatch);
+    std::array<void*, kEndpointBatch> samples{};
+    std::array<dds_sample_info_t, kEndpointBatch> infos{};
+    const dds_return_t count = dds_take(reader, samples.data(), infos.data(), kEndpointBatch, kEndpointBatch);
     if (count <= 0) return;
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
       const bool alive = infos[i].valid_data && infos[i].instance_state == DDS_IST_ALIVE;

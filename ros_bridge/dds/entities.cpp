@@ -13,7 +13,7 @@ namespace pitwall::ros_bridge {
 namespace {
 
 constexpr dds_duration_t kMaxBlocking = DDS_MSECS(100);
-constexpr std::size_t kBatch = 64;
+constexpr std::size_t kMessageBatch = 64;
 
 struct DeleteQos {
   void operator()(dds_qos_t* qos) const { dds_delete_qos(qos); }
@@ -71,15 +71,15 @@ void TakenCdr::Free::operator()(ddsi_serdata* message) const { ddsi_serdata_unre
 
 void take_cdr(std::int32_t reader, std::vector<TakenCdr>& into) {
   for (;;) {
-    std::array<ddsi_serdata*, kBatch> messages{};
-    std::array<dds_sample_info_t, kBatch> infos{};
-    const dds_return_t count = dds_takecdr(reader, messages.data(), kBatch, infos.data(), DDS_ANY_STATE);
+    std::array<ddsi_serdata*, kMessageBatch> messages{};
+    std::array<dds_sample_info_t, kMessageBatch> infos{};
+    const dds_return_t count = dds_takecdr(reader, messages.data(), kMessageBatch, infos.data(), DDS_ANY_STATE);
     for (std::size_t i = 0; i < static_cast<std::size_t>(std::max(count, 0)); ++i) {
       TakenCdr taken{std::unique_ptr<ddsi_serdata, TakenCdr::Free>(messages[i]), infos[i].publication_handle,
                      Time{std::max<dds_time_t>(infos[i].source_timestamp, 0)}};
       if (infos[i].valid_data) into.push_back(std::move(taken));
     }
-    if (count < static_cast<dds_return_t>(kBatch)) return;
+    if (count < static_cast<dds_return_t>(kMessageBatch)) return;
   }
 }
 
