@@ -10,7 +10,6 @@
 namespace pitwall::ros_bridge {
 namespace {
 
-
 constexpr std::array<LiveParameter, 19> kGapFollow{{
     {"max_speed_mps", 0.3, 4.0},
     {"min_speed_mps", 0.0, 3.0},
