@@ -21,7 +21,7 @@
 namespace pitwall::ros_bridge {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kMillisecond = 1'000'000;
 
 /// Works for a while on each scan: busy for so many looks.
 class Worker final : public Peer {
@@ -58,10 +58,10 @@ std::filesystem::path recorded_bag(const TempFolder& temp) {
   for (std::int64_t k = 1; k <= 5; ++k) {
     const std::string transforms = ros_messages::write(ros_messages::TFMessage());
     ros_messages::LaserScan message;
-    message.header.stamp = ros_messages::to_stamp(Time{k * 100 * kMs});
+    message.header.stamp = ros_messages::to_stamp(Time{k * 100 * kMillisecond});
     const std::string bytes = ros_messages::write(message);
     for (const std::int64_t off : {-10, 0, 10}) {
-      const Time time{(k * 100 + off) * kMs};
+      const Time time{(k * 100 + off) * kMillisecond};
       REQUIRE(writer->write(off == 0 ? at : tf, time, time, recording::as_bytes(off == 0 ? bytes : transforms)).ok());
     }
   }
@@ -90,7 +90,7 @@ TEST_CASE("QoS reads back from words and from rmw's numbers, and a wrong file is
 
 TEST_CASE("a bag holds what was published, of any type, with its hash and the QoS of its publisher, also what was there before") {
   const TempFolder temp("bag_recorder");
-  MemoryNetwork network(Time{1'000'000 * kMs});
+  MemoryNetwork network(Time{1'000'000 * kMillisecond});
   MemoryGraph car(network, "/car"), graph(network, "/bridge_record");
   const std::string hash = "RIHS01_" + std::string(64, 'b');
   const auto map = car.advertise({"/map", "nav_msgs/msg/OccupancyGrid", Qos::latched()});
@@ -109,7 +109,7 @@ TEST_CASE("a bag holds what was published, of any type, with its hash and the Qo
       car.publish(*ignored, payload);
       graph.wait(network.now());
       (*recorder)->tick();
-      network.advance(Duration{10 * kMs});
+      network.advance(Duration{10 * kMillisecond});
     }
   };
   run(100);
@@ -143,7 +143,7 @@ TEST_CASE("a bag holds what was published, of any type, with its hash and the Qo
 TEST_CASE("a recording is given as it was recorded, transforms ahead, each scan to programs that are idle, and all after it too") {
   const TempFolder temp("graph_player");
   const auto bag = recorded_bag(temp);
-  MemoryNetwork network(Time{1'000'000 * kMs});
+  MemoryNetwork network(Time{1'000'000 * kMillisecond});
   MemoryGraph graph(network, "/bridge_replay"), node(network, "/slam");
   Worker worker;
   std::vector<std::string> got;
@@ -155,7 +155,7 @@ TEST_CASE("a recording is given as it was recorded, transforms ahead, each scan 
                              worker.left = work;
                              if (name == "/scan") {
                                const auto scan = ros_messages::read<ros_messages::LaserScan>(cdr);
-                               CHECK(ros_messages::to_time(scan->header.stamp).ns / kMs == clock_ms);
+                               CHECK(ros_messages::to_time(scan->header.stamp).ns / kMillisecond == clock_ms);
                              }
                              got.push_back(name);
                            })
@@ -164,7 +164,7 @@ TEST_CASE("a recording is given as it was recorded, transforms ahead, each scan 
   hear({"/scan", "sensor_msgs/msg/LaserScan", Qos::sensor_data()}, 20);
   hear({"/tf", "tf2_msgs/msg/TFMessage", Qos::subscribe(100)}, 0);
   REQUIRE(subscribe<ros_messages::Clock>(node, "/clock", Qos::clock(), [&](const auto& m, const Arrival&) {
-            clock_ms = ros_messages::to_time(m.clock).ns / kMs;
+            clock_ms = ros_messages::to_time(m.clock).ns / kMillisecond;
           }).ok());
   network.when_idle = [&] { node.wait(network.now()); };
   GraphPlayerOptions options;
@@ -173,7 +173,7 @@ TEST_CASE("a recording is given as it was recorded, transforms ahead, each scan 
   REQUIRE_MESSAGE(player.ok(), player.error().message);
   REQUIRE((*player)->connect().ok());
   recording::PlayerOptions how;
-  how.lookahead = Duration{50 * kMs};
+  how.lookahead = Duration{50 * kMillisecond};
   const auto report = recording::play({bag}, **player, how);
   REQUIRE_MESSAGE(report.ok(), report.error().message);
   REQUIRE((*player)->finish().ok());
@@ -194,7 +194,7 @@ TEST_CASE("a recording is given as it was recorded, transforms ahead, each scan 
 TEST_CASE("a SLAM gets the scans that it took in, one pose at a time, three that it rejects, and no corrections of then") {
   const auto times = [](std::initializer_list<std::int64_t> ms) {
     std::set<Time> out;
-    for (const std::int64_t each : ms) out.insert(Time{each * kMs});
+    for (const std::int64_t each : ms) out.insert(Time{each * kMillisecond});
     return out;
   };
   const std::set<Time> scans = times({0, 25, 50, 75, 100, 125, 150, 175, 200});
@@ -206,14 +206,14 @@ TEST_CASE("a SLAM gets the scans that it took in, one pose at a time, three that
   CHECK(plan_admissions(times({25}), scans)->sacrificed.empty());
 
   for (const bool rejects : {true, false}) {
-    MemoryNetwork network(Time{1'000'000 * kMs});
+    MemoryNetwork network(Time{1'000'000 * kMillisecond});
     MemoryGraph graph(network, "/replay"), slam(network, "/slam");
     Publisher<ros_messages::PoseWithCovarianceStamped> pose;
     REQUIRE(pose.open(slam, "/pose", Qos::publish()).ok());
     std::vector<std::int64_t> seen;
     std::size_t corrections = 0, transforms = 0;
     REQUIRE(subscribe<ros_messages::LaserScan>(slam, "/scan", Qos::subscribe(), [&](const auto& m, const Arrival&) {
-              seen.push_back(ros_messages::to_time(m.header.stamp).ns / kMs);
+              seen.push_back(ros_messages::to_time(m.header.stamp).ns / kMillisecond);
               if (rejects && seen.size() > 1 && seen.size() < 5) return;
               pose.publish({m.header, {}});
             }).ok());
@@ -263,24 +263,24 @@ TEST_CASE("a SLAM gets the scans that it took in, one pose at a time, three that
 }
 
 TEST_CASE("a SLAM that does not answer is waited for, then the run goes on, but not for ever") {
-  MemoryNetwork network(Time{1'000'000 * kMs});
+  MemoryNetwork network(Time{1'000'000 * kMillisecond});
   MemoryGraph graph(network, "/replay");
   Worker worker;
   auto player = GraphPlayer::make({recording::topic_for<ros_messages::LaserScan>("/scan")}, {}, graph, &worker, not_interrupted);
   SlamFeedOptions options;
-  for (int k = 0; k < 20; ++k) options.plan.admitted.insert(Time{k * 100 * kMs});
+  for (int k = 0; k < 20; ++k) options.plan.admitted.insert(Time{k * 100 * kMillisecond});
   SlamFeed feed(options, **player);
   REQUIRE(feed.open(graph).ok());
   Status status;
   int given = 0;
   for (; given < 20 && status; ++given) {
     ros_messages::LaserScan scan;
-    scan.header.stamp = ros_messages::to_stamp(Time{given * 100 * kMs});
+    scan.header.stamp = ros_messages::to_stamp(Time{given * 100 * kMillisecond});
     const std::string bytes = ros_messages::write(scan);
     status = feed.give({"/scan", "sensor_msgs/msg/LaserScan", {}, recording::as_bytes(bytes)});
   }
   CHECK(given == 11);
-  CHECK(network.now() - Time{1'000'000 * kMs} >= Duration{110'000 * kMs});
+  CHECK(network.now() - Time{1'000'000 * kMillisecond} >= Duration{110'000 * kMillisecond});
   CHECK(status.error().message.find("11 poses in a row did not come: 0, 100000000,") == 0);
 }
 
@@ -288,13 +288,13 @@ TEST_CASE("a player says who does not listen, who cannot, who died, and who is n
   const TempFolder temp("graph_player_errors");
   const auto bag = recorded_bag(temp);
   const auto topics = topics_of(bag);
-  MemoryNetwork network(Time{1'000'000 * kMs});
+  MemoryNetwork network(Time{1'000'000 * kMillisecond});
   MemoryGraph graph(network, "/bridge_replay"), node(network, "/slam");
   Worker worker;
   GraphPlayerOptions options;
   options.required = {"/scan"};
-  options.connect_timeout = Duration{5'000 * kMs};
-  options.idle_timeout = Duration{1'000 * kMs};
+  options.connect_timeout = Duration{5'000 * kMillisecond};
+  options.idle_timeout = Duration{1'000 * kMillisecond};
   auto player = GraphPlayer::make(topics, options, graph, &worker, not_interrupted);
   REQUIRE(player.ok());
   CHECK((*player)->connect().error().message == "after 5 s nobody reads /scan");
@@ -340,7 +340,7 @@ TEST_CASE("a program that was started is busy while it computes, and while it wa
   auto deaf = LaunchedPeer::start("sh -c 'trap \"\" INT; while :; do sleep 0.05; done'", {});
   REQUIRE(deaf.ok());
   usleep(100'000);
-  CHECK((*deaf)->stop(Duration{200 * kMs}).error().message.find("was killed") != std::string::npos);
+  CHECK((*deaf)->stop(Duration{200 * kMillisecond}).error().message.find("was killed") != std::string::npos);
   auto failing = LaunchedPeer::start("sh -c 'exit $CODE'", {{"CODE", "7"}});
   REQUIRE(failing.ok());
   for (int k = 0; k < 2000 && (*failing)->alive(); ++k) usleep(1000);
