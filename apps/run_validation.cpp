@@ -373,8 +373,8 @@ int main(int argc, char** argv) {
     add_options(app, arguments, choices);
     if (const auto code = apps::parse(app, argc, argv)) return *code;
     log::set_quiet(arguments.quiet);
-    std::signal(SIGINT, on_signal);
-    std::signal(SIGTERM, on_signal);
+    std::signal(SIGINT, on_stop_signal);
+    std::signal(SIGTERM, on_stop_signal);
     // A reader that has gone (| head) costs neither the reports nor the exit code.
     std::signal(SIGPIPE, SIG_IGN);
 

@@ -337,14 +337,21 @@ TEST_CASE("a program that was started is busy while it computes, and while it wa
   CHECK((*idle)->stop().ok());
   CHECK_FALSE((*idle)->alive());
 
-  auto deaf = LaunchedPeer::start("sh -c 'trap \"\" INT; while :; do sleep 0.05; done'", {});
+  // It says when its trap is set.
+  const TempFolder temp("deaf_peer");
+  const std::filesystem::path set = temp.path() / "set";
+  auto deaf = LaunchedPeer::start("sh -c 'trap \"\" INT; : > $SET; while :; do sleep 0.05; done'", {{"SET", set.string()}});
   REQUIRE(deaf.ok());
-  usleep(100'000);
-  CHECK((*deaf)->stop(Duration{200 * kMillisecond}).error().message.find("was killed") != std::string::npos);
+  for (int k = 0; k < 10'000 && !std::filesystem::exists(set); ++k) usleep(1000);
+  const Status killed = (*deaf)->stop(Duration{200 * kMillisecond});
+  REQUIRE_FALSE(killed.ok());
+  CHECK(killed.error().message.find("was killed") != std::string::npos);
   auto failing = LaunchedPeer::start("sh -c 'exit $CODE'", {{"CODE", "7"}});
   REQUIRE(failing.ok());
   for (int k = 0; k < 2000 && (*failing)->alive(); ++k) usleep(1000);
-  CHECK((*failing)->stop().error().message.find("exit code 7") != std::string::npos);
+  const Status failed = (*failing)->stop();
+  REQUIRE_FALSE(failed.ok());
+  CHECK(failed.error().message.find("exit code 7") != std::string::npos);
 }
 
 }  // namespace pitwall::ros_bridge
