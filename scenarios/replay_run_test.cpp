@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<ResolvedRun> runs_of(const std::string& scenario, const std::vector<std::string>& assignments = {}) {
+std::vector<ResolvedRun> runs_in(const std::string& scenario, const std::vector<std::string>& assignments = {}) {
   ValidationOptions options;
   options.data = data_folder();
   options.scenario = scenario;
@@ -47,7 +47,7 @@ TEST_CASE("every built-in scenario replays to the bit, all of its cars") {
   const TempFolder folder("replay_all");
   ReplayOptions options;
   options.data = data_folder();
-  for (const ResolvedRun& run : runs_of("all")) {
+  for (const ResolvedRun& run : runs_in("all")) {
     CAPTURE(run.scenario.id);
     const fs::path path = recorded(folder, run);
     const auto replay = replay_run(path, options);
@@ -71,7 +71,7 @@ TEST_CASE("every built-in scenario replays to the bit, all of its cars") {
 
 TEST_CASE("a replay with another parameter names the first tick and field that differ") {
   const TempFolder folder("replay_set");
-  const ResolvedRun run = runs_of("gap").front();
+  const ResolvedRun run = runs_in("gap").front();
   const fs::path path = recorded(folder, run);
   ReplayOptions options;
   options.data = data_folder();
@@ -129,9 +129,9 @@ TEST_CASE("parameters that change on the way are recorded with their tick, and r
   options.data = data_folder();
   for (const std::string& name : {std::string("gap"), std::string("pure")}) {
     CAPTURE(name);
-    const ResolvedRun plain = runs_of(name).front();
+    const ResolvedRun plain = runs_in(name).front();
     const std::string car = "cars." + plain.cars.front().name + ".changes.";
-    const ResolvedRun run = runs_of(name, {car + "slower.at_s=2.01", car + "slower.set=max_speed_mps=1.5", car + "then.at_s=3",
+    const ResolvedRun run = runs_in(name, {car + "slower.at_s=2.01", car + "slower.set=max_speed_mps=1.5", car + "then.at_s=3",
                                            car + "then.set=max_speed_mps=3.0"})
                                 .front();
     const fs::path path = recorded(folder, run);
@@ -166,9 +166,9 @@ TEST_CASE("parameters that change on the way are recorded with their tick, and r
 
 TEST_CASE("a change that the controller would refuse is refused before the run, with car, time and key") {
   const auto error = [](const std::string& set) {
-    const ResolvedRun plain = runs_of("gap").front();
+    const ResolvedRun plain = runs_in("gap").front();
     const std::string change = "cars." + plain.cars.front().name + ".changes.odd.";
-    return assemble(runs_of("gap", {change + "at_s=2", change + "set=" + set}).front()).error().message;
+    return assemble(runs_in("gap", {change + "at_s=2", change + "set=" + set}).front()).error().message;
   };
   CHECK(error("max_sped_mps=1").find("car 'ego': change 'max_sped_mps=1' at 2 s: ") != std::string::npos);
   CHECK(error("max_sped_mps=1").find("max_speed_mps") != std::string::npos);
@@ -177,7 +177,7 @@ TEST_CASE("a change that the controller would refuse is refused before the run, 
 
 TEST_CASE("a configuration file that was changed after the run is noted; no run folder needs a scenario") {
   const TempFolder folder("replay_notes");
-  const ResolvedRun run = runs_of("gap").front();
+  const ResolvedRun run = runs_in("gap").front();
   const fs::path path = recorded(folder, run);
   const fs::path scenario = path / "metadata" / "files" / "scenario.yaml";
   const std::string text = *read_file(scenario);
@@ -200,7 +200,7 @@ TEST_CASE("a configuration file that was changed after the run is noted; no run 
 
 TEST_CASE("a run is verified right after it was recorded") {
   const TempFolder folder("replay_verify");
-  const ResolvedRun run = runs_of("gap").front();
+  const ResolvedRun run = runs_in("gap").front();
   const auto outcome = run_verified(run, {folder.path() / "run", "test"}, [] { return false; });
   REQUIRE_MESSAGE(outcome.ok(), outcome.error().message);
   CHECK(outcome->replay.find("identical, ") != std::string::npos);

@@ -28,8 +28,6 @@ using emulators::Rig;
 
 namespace {
 
-Duration ms(std::int64_t n) { return from_milliseconds(n); }
-
 // A terminal, and who sits at it.
 struct Terminal {
   int master = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);

@@ -69,7 +69,7 @@ void CarOnRig::start(const std::vector<std::string>& flags, const std::string& t
                                  "--joystick",
                                  rig_->joystick_path().string()};
   words.insert(words.end(), flags.begin(), flags.end());
-  if (std::find(words.begin(), words.end(), "--car") == words.end()) words.insert(words.end(), {"--car", car_});
+  if (std::find(words.begin(), words.end(), "--car") == words.end()) words.insert(words.end(), {"--car", "rb1"});
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);

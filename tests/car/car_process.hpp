@@ -63,6 +63,8 @@ class CarOnRig {
 /// load would only test the machine.
 bool start_promptly(emulators::Rig& rig);
 
+inline Duration ms(std::int64_t n) { return from_milliseconds(n); }
+
 /// Sleeps.
 void pause(Duration length);
 

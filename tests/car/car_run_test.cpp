@@ -14,8 +14,6 @@ using emulators::Rig;
 
 namespace {
 
-Duration ms(std::int64_t n) { return from_milliseconds(n); }
-
 /// Lets the car stand and drive again.
 bool drive_again(CarOnRig& car) {
   car.command("joystick release");
