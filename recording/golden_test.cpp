@@ -15,6 +15,7 @@
 #include "recording/recorder.hpp"
 #include "ros_messages/convert.hpp"
 #include "ros_messages/nav.hpp"
+#include "tests/support/bags.hpp"
 #include "tests/support/temp_folder.hpp"
 
 namespace pitwall::recording {

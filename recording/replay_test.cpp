@@ -14,6 +14,7 @@
 #include "core/files.hpp"
 #include "recording/bag_convert.hpp"
 #include "recording/recorder.hpp"
+#include "tests/support/bags.hpp"
 #include "tests/support/temp_folder.hpp"
 
 namespace pitwall::recording {
