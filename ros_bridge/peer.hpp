@@ -41,6 +41,8 @@ class LaunchedPeer final : public Peer {
   bool busy() override;
   [[nodiscard]] bool alive() override;
   std::string busiest() override;
+  /// Waits until it has ended; false after `patience`.
+  bool wait_end(Duration patience);
   /// SIGINT, then `patience`; who does not end by then is killed, which is an error: its files are not closed. So is an exit code that is
   /// neither 0 nor that of the signal.
   Status stop(Duration patience = {60'000'000'000});

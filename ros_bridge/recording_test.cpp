@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A graph into a bag, and a bag into a graph.
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <csignal>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,6 +37,30 @@ class Worker final : public Peer {
   std::string busiest() override { return "worker (1/1, R) 3 times"; }
   int left = 0;
   bool living = true;
+};
+
+/// How a program that was started says that it has got somewhere: `: > $BELL` in its shell.
+class Doorbell {
+ public:
+  explicit Doorbell(const std::string& name) : temp_(name), pipe_(temp_.path() / "bell") {
+    REQUIRE(::mkfifo(pipe_.c_str(), 0600) == 0);
+    fd_ = ::open(pipe_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    REQUIRE(fd_ >= 0);
+  }
+  ~Doorbell() { ::close(fd_); }
+  Doorbell(const Doorbell&) = delete;
+  Doorbell& operator=(const Doorbell&) = delete;
+  [[nodiscard]] std::map<std::string, std::string> environment() const { return {{"BELL", pipe_.string()}}; }
+  /// False after 10 s.
+  [[nodiscard]] bool rings() const {
+    pollfd hung_up{fd_, POLLIN, 0};
+    return ::poll(&hung_up, 1, 10'000) == 1;
+  }
+
+ private:
+  TempFolder temp_;
+  std::filesystem::path pipe_;
+  int fd_ = -1;
 };
 
 bool not_interrupted() { return false; }
@@ -315,40 +345,34 @@ TEST_CASE("a player says who does not listen, who cannot, who died, and who is n
 }
 
 TEST_CASE("a program that was started is busy while it computes, and while it waits it is not; it is stopped by SIGINT, or killed") {
-  auto busy = LaunchedPeer::start("sh -c 'while :; do :; done'", {});
+  const Doorbell computes("busy_peer");
+  auto busy = LaunchedPeer::start("sh -c ': > $BELL; while :; do :; done'", computes.environment());
   REQUIRE(busy.ok());
-  int seen = 0;
-  for (int k = 0; k < 2000 && seen < 20; ++k) {
-    seen += (*busy)->busy() ? 1 : 0;
-    usleep(1000);
-  }
-  CHECK(seen == 20);
+  REQUIRE(computes.rings());
+  for (int look = 0; look < 20; ++look) CHECK((*busy)->busy());
   CHECK((*busy)->busiest().find("sh (") != std::string::npos);
   CHECK((*busy)->alive());
 
   auto idle = LaunchedPeer::start("sleep 100", {});
   REQUIRE(idle.ok());
+  // Nothing tells that it has begun to sleep but what is tested here.
   int looks = 0;
-  for (int k = 0; k < 2000 && looks < 50; ++k) {
+  for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10); looks < 50 && std::chrono::steady_clock::now() < end;)
     looks = (*idle)->busy() ? 0 : looks + 1;
-    usleep(1000);
-  }
   CHECK(looks == 50);
   CHECK((*idle)->stop().ok());
   CHECK_FALSE((*idle)->alive());
 
-  // It says when its trap is set.
-  const TempFolder temp("deaf_peer");
-  const std::filesystem::path set = temp.path() / "set";
-  auto deaf = LaunchedPeer::start("sh -c 'trap \"\" INT; : > $SET; while :; do sleep 0.05; done'", {{"SET", set.string()}});
+  const Doorbell deaf_now("deaf_peer");
+  auto deaf = LaunchedPeer::start("sh -c 'trap \"\" INT; : > $BELL; while :; do sleep 0.05; done'", deaf_now.environment());
   REQUIRE(deaf.ok());
-  for (int k = 0; k < 10'000 && !std::filesystem::exists(set); ++k) usleep(1000);
+  REQUIRE(deaf_now.rings());
   const Status killed = (*deaf)->stop(Duration{200 * kMillisecond});
   REQUIRE_FALSE(killed.ok());
   CHECK(killed.error().message.find("was killed") != std::string::npos);
   auto failing = LaunchedPeer::start("sh -c 'exit $CODE'", {{"CODE", "7"}});
   REQUIRE(failing.ok());
-  for (int k = 0; k < 2000 && (*failing)->alive(); ++k) usleep(1000);
+  REQUIRE((*failing)->wait_end(Duration{10'000 * kMillisecond}));
   const Status failed = (*failing)->stop();
   REQUIRE_FALSE(failed.ok());
   CHECK(failed.error().message.find("exit code 7") != std::string::npos);

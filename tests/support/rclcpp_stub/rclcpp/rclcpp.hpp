@@ -76,7 +76,8 @@ enum class HistoryPolicy { KeepLast, KeepAll, SystemDefault, Unknown };
 
 class QoS {
  public:
-  QoS(std::size_t history_depth) : depth_(history_depth) {}  // NOLINT(google-explicit-constructor): as it is there
+  QoS(std::size_t history_depth)
+      : depth_(history_depth) {}  // NOLINT(google-explicit-constructor): rclcpp::QoS converts from a depth, and callers rely on it
   QoS& keep_last(std::size_t depth) { return history_ = HistoryPolicy::KeepLast, depth_ = depth, *this; }
   QoS& keep_all() { return history_ = HistoryPolicy::KeepAll, depth_ = 0, *this; }
   QoS& reliable() { return reliability_ = ReliabilityPolicy::Reliable, *this; }
